@@ -40,7 +40,8 @@ class SVC(ClassifierMixin, SupportVectorModel):
     f lies in the span of the kernel functions of the rows, and only support vectors, rows on or beyond their margin,
     enter it. More than two classes are decided by the votes of one machine for each pair. The solver moves two
     dual variables at a time in working sets whose Gram matrix is held, and solves for all free ones at once where that
-    is faster; kernel values that are kept take `cache_size` megabytes at most.
+    is faster; kernel values that are kept take `cache_size` megabytes at most. With a linear kernel, or a polynomial
+    one on few columns, and at least four rows for each of its features, it solves for the plane in these features.
 
     Parameters
     ----------

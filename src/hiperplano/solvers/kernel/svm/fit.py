@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from hiperplano.data.design import Array
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.kernels.matrix import dense_if_small
-from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
+from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW, Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import (
     SMALL,
@@ -22,13 +22,16 @@ from hiperplano.solvers.kernel.svm.gram_rows import (
     HeldGram,
     kept_bytes,
 )
+from hiperplano.solvers.kernel.svm.planes.solve import Planes
 from hiperplano.solvers.kernel.svm.rows_asked import RowsAsked, dense_gram
 from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
-from hiperplano.solvers.kernel.svm.solution import Machines
+from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
 _ASKED = 0.25  # of all rows: support vectors for which a part of a small Gram matrix may do
 _FEWEST = 300  # rows up to which the whole matrix costs no more than parts of it
+_SOON = 256  # rows of machines that SMO may solve before a plane is found
+_IN_VAIN = 100  # steps of SMO for each row, where rounding keeps all solvers from the end
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 
 
@@ -56,6 +59,52 @@ class Control:
 
 def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
     """Solve the dual problem of a model's only machine on rows, of which a precomputed kernel takes the Gram matrix."""
+    n = x.shape[0]
+    planes = Planes.of(kernel, x, n, control.max_steps)
+    if planes is not None:
+        return solve_by_planes(
+            lambda allowed: _solve_by_smo(problem, kernel, x, allowed),
+            lambda: _solve_plane(problem, planes, control.tol),
+            n,
+            control,
+        )
+    return _solve_by_smo(problem, kernel, x, control)
+
+
+def solve_by_planes(
+    smo: Callable[[Control], Machines], planes: Callable[[], Machines | None], n_rows: int, control: Control
+) -> Machines:
+    """Machines of a kernel with few features: by SMO where that takes a few steps, or else as planes in the features.
+
+    Parameters
+    ----------
+    smo, planes : callable
+        The two ways; the second may lead to nothing.
+    n_rows : int
+        Of the largest machine.
+    """
+    if n_rows <= _SOON:
+        first = smo(replace(control, max_steps=STEPS_PER_ROW * n_rows))
+        if (first.violation <= control.tol).all():
+            return first
+    found = planes()
+    if found is None:
+        return smo(control)
+    if control.progress is not None:
+        control.progress(1, int(found.steps.sum()), float(found.violation.max()))
+    if (found.violation <= control.tol).all():
+        return found
+    # Dual variables have too few digits for this plane, and SMO will not end either; what it finds soon may be closer.
+    other = smo(replace(control, max_steps=min(control.max_steps, _IN_VAIN * n_rows)))
+    return min(found, other, key=lambda machines: float(machines.violation.max()))
+
+
+def _solve_plane(problem: DualProblem, planes: Planes, tol: float) -> Machines | None:
+    found, n = planes.solve(problem, slice(None), tol), len(problem.start)
+    return None if found is None else Machines.of([problem], [found], [np.arange(n)], n, PLANES)
+
+
+def _solve_by_smo(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
     n = x.shape[0]
     if n > SMALL:
         found = solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)

@@ -16,6 +16,7 @@ from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.solution import Solution
 
 _METHOD = Message("SMO with working sets")
+PLANES = Message("the linear solver in the features of the kernel")
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +28,8 @@ class SupportVectorSolution(Solution):
     coef, intercept : ndarray of shape (machines, support vectors) and (machines,)
         Dual coefficients β: scores are Σ β·k(x, support vector) + intercept.
     n_iter : int
-        Steps, each of which moves two dual variables; of all machines together.
+        Steps, each of which moves two dual variables, or passes over the features of the kernel where it has few; of
+        all machines together.
     objective, dual_objective : float
         ½‖f‖² + Σ C·weight·loss, summed over the machines, and a lower bound of it that the dual coefficients prove.
     gap : float
@@ -67,6 +69,8 @@ class Machines:
         What the rounding of kernel values and their sums may make of the violation.
     unbounded : ndarray of bool of shape (machines,)
         Whether C is infinite and the rows cannot be met without a loss.
+    method : Message
+        What the steps are steps of.
     """
 
     beta: Array
@@ -78,10 +82,16 @@ class Machines:
     n_bound: Array
     rounding: Array
     unbounded: Array
+    method: Message = _METHOD
 
     @classmethod
     def of(
-        cls, problems: Sequence[DualProblem], found: Sequence[Minimum], members: Sequence[Array], n_rows: int
+        cls,
+        problems: Sequence[DualProblem],
+        found: Sequence[Minimum],
+        members: Sequence[Array],
+        n_rows: int,
+        method: Message = _METHOD,
     ) -> Self:
         """From single solutions.
 
@@ -95,7 +105,7 @@ class Machines:
         steps, n_bound = np.zeros((2, count), dtype=np.int64)
         unbounded = np.zeros(count, dtype=bool)
         machines = cls(
-            np.zeros((n_rows, count)), steps, violation, intercept, lower, gap, n_bound, rounding, unbounded
+            np.zeros((n_rows, count)), steps, violation, intercept, lower, gap, n_bound, rounding, unbounded, method
         )  # fmt: skip
         for place, (problem, end, rows) in enumerate(zip(problems, found, members, strict=True)):
             machines.put(place, problem, end, rows)
@@ -132,14 +142,14 @@ def verdict(machines: Machines, coef: Array, kernel: str, tol: float, max_steps:
         status = Message(
             "Solved by {method} in {steps} steps with {n_support} support vectors; the largest violation of the "
             "optimality conditions is {violation:.1e}, the relative duality gap {gap:.1e}.",
-            method=_METHOD, steps=steps, n_support=n_support, violation=violation, gap=gap,
+            method=machines.method, steps=steps, n_support=n_support, violation=violation, gap=gap,
         )  # fmt: skip
     elif machines.unbounded.any():
         status = Message(
             "{method} ended after {steps} steps: C=inf allows no loss, and the dual coefficients prove that no "
             "function of this kernel, as far as float64 can tell, fits the rows without one. Take a finite C, or a "
             "kernel of more features.",
-            method=_METHOD, steps=steps,
+            method=machines.method, steps=steps,
         )  # fmt: skip
     else:
         reason = Message("rounding, or kernel values of very different sizes, stopped all progress")
@@ -150,12 +160,12 @@ def verdict(machines: Machines, coef: Array, kernel: str, tol: float, max_steps:
             "above tol={tol:g}, and a relative duality gap of {gap:.1e}: {reason}. Standardise the columns "
             "(sklearn.preprocessing.StandardScaler), take a smaller C, or raise max_iter, or tol if that is accurate "
             "enough.",
-            method=_METHOD, steps=steps, violation=violation, tol=tol, gap=gap, reason=reason,
+            method=machines.method, steps=steps, violation=violation, tol=tol, gap=gap, reason=reason,
         )  # fmt: skip
     return SupportVectorSolution(
         coef=coef,
         intercept=machines.intercept,
-        method=_METHOD,
+        method=machines.method,
         n_iter=steps,
         objective=float((lower + gaps).sum()),
         gap=gap,

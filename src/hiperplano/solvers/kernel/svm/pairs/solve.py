@@ -12,17 +12,30 @@ from hiperplano.data.threads import in_threads, ordered_map, worker_count
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW, Minimum
-from hiperplano.solvers.kernel.svm.fit import Control, held_gram, solve_dual, solve_with
+from hiperplano.solvers.kernel.svm.fit import Control, held_gram, solve_by_planes, solve_dual, solve_with
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, HeldGram
 from hiperplano.solvers.kernel.svm.pairs.loops import Ends, solve_machines, spread
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
-from hiperplano.solvers.kernel.svm.solution import Machines
+from hiperplano.solvers.kernel.svm.planes.solve import Planes
+from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
 _CHUNKS = 4  # of small machines for each thread
 
 
 def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
     """Solve the problems of all pairs of classes, several at a time."""
+    planes = Planes.of(kernel, x, int(pairs.sizes.min()), control.max_steps)
+    if planes is not None:
+        return solve_by_planes(
+            lambda allowed: _solve_by_smo(pairs, kernel, x, allowed),
+            lambda: _solve_planes(pairs, planes, control.tol),
+            int(pairs.sizes.max()),
+            control,
+        )
+    return _solve_by_smo(pairs, kernel, x, control)
+
+
+def _solve_by_smo(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
     n, sizes = len(pairs.codes), pairs.sizes
     if len(sizes) == 1 and n > SMALL:
         problem = pairs.problem(0)
@@ -50,6 +63,15 @@ def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> 
     for machine, found in zip(left, ordered_map(solve, left, worker_count()), strict=True):
         machines.put(machine, pairs.problem(machine), found, pairs.rows(machine))
     return machines
+
+
+def _solve_planes(pairs: ClassPairs, planes: Planes, tol: float) -> Machines | None:
+    """All machines as planes in the features of their kernel; None if one of them was not found."""
+    each = range(len(pairs.sizes))
+    problems, members = [pairs.problem(k) for k in each], [pairs.rows(k) for k in each]
+    found = ordered_map(lambda machine: planes.solve(problems[machine], members[machine], tol), each, worker_count())
+    solved = [one for one in found if one is not None]
+    return Machines.of(problems, solved, members, len(pairs.codes), PLANES) if len(solved) == len(problems) else None
 
 
 def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control) -> Machines:

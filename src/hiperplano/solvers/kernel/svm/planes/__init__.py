@@ -1,0 +1,1 @@
+"""Kernel machines as planes in the features of their kernel."""

@@ -1,0 +1,106 @@
+"""Machines of a kernel with few features, as planes in these.
+
+A linear kernel has a feature for each column, and a polynomial one on few columns some dozens. With several times as
+many rows, the solver of linear support vector machines finds the plane in a few passes over the features, whatever C
+and the columns' scales are. SMO moves two dual variables at a time, and takes millions of steps on columns that are not
+standardised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+
+from hiperplano.data.design import Array
+from hiperplano.data.loops.arrays import frozen
+from hiperplano.kernels import Kernel
+from hiperplano.kernels.dimension import n_features
+from hiperplano.kernels.inner_product import row_squares
+from hiperplano.kernels.matrix import dense_if_small
+from hiperplano.solvers.kernel.svm.decomposition import Minimum, score_rounding
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.planes.exact_duals import exact_duals
+from hiperplano.solvers.svm.compiled.problem import Box, Control, LoopRows
+from hiperplano.solvers.svm.compiled.solve import POLISHING, Search, solve_dense
+
+_ROWS = 4  # for each feature: with fewer, SMO on the Gram matrix may be faster
+_TOL = 1e-6  # relative duality gap from which on the last digits take one or two steps
+_PASSES = 1000  # over the features
+_ROUNDING = 1e-13  # share of the objective where all scores are 0
+
+
+@dataclass(frozen=True)
+class Planes:
+    """The features of all rows.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n, r)
+    """
+
+    features: Array
+
+    @classmethod
+    def of(cls, kernel: Kernel, x: Any, n_rows: int, max_steps: int) -> Self | None:
+        """None where the kernel has too many features for machines of so many rows, or few steps are allowed."""
+        if _ROWS * n_features(kernel, x.shape[1]) > n_rows or max_steps < _PASSES + POLISHING:
+            return None
+        rows = dense_if_small(x)
+        if issparse(rows):
+            return None
+        found = np.asarray(kernel.features(np.asarray(rows, dtype=np.float64)), dtype=np.float64)
+        return cls(found) if np.isfinite(found).all() else None
+
+    def solve(self, problem: DualProblem, rows: Array | slice, tol: float) -> Minimum | None:
+        """The solution of a machine on some rows; None where its dual problem is not of a plane, or none was found."""
+        bound = np.maximum(problem.high, -problem.low)
+        if problem.total or not np.isfinite(bound).all():
+            return None
+        features = self.features[rows]
+        diagonal, centre = row_squares(features), features.mean(axis=0)
+        middle = 0.5 * float(problem.target.max() + problem.target.min())
+        # Σβ = 0: this changes the intercept alone, and saves digits.
+        features, problem = features - centre, replace(problem, target=problem.target - middle)
+        search = _searched(problem, features, bound)
+        if not search.proved:
+            return None
+        found = _judged(problem, features, diagonal, problem.started(search.found.beta).start)
+        if found.violation > tol:
+            beta = exact_duals(problem, features, search.found.beta, search.found.coef)
+            found = min(found, _judged(problem, features, diagonal, beta), key=lambda each: each.violation)
+        level = float(centre @ (found.beta @ features)) - middle
+        return replace(
+            found,
+            gradient=found.gradient + level,
+            intercept=found.intercept - level,
+            steps=search.found.passes,
+        )
+
+
+def _judged(problem: DualProblem, features: Array, diagonal: Array, beta: Array) -> Minimum:
+    """How far dual variables are from the solution; scores are sums of kernel values, whose `diagonal` is given."""
+    gradient = features @ (beta @ features) - problem.target
+    up, down = problem.slopes(beta, gradient)
+    largest, least = float(up.max()), float(down.min())
+    blur = score_rounding(beta, diagonal)
+    rounding = float(blur[up.argmax()] + blur[down.argmin()])
+    return Minimum(beta, gradient, 0.5 * (largest + least), max(0.0, largest - least), 0, 1, rounding)
+
+
+def _searched(problem: DualProblem, features: Array, bound: Array) -> Search:
+    """The linear machine, to the last digits: violations are then those of rounding."""
+    C, size = float(bound.max()), np.abs(problem.target)
+    weight = bound / C
+    unit = float(weight @ size / weight.sum()) or 1.0
+    floor = _ROUNDING * float(bound @ np.maximum(size - problem.width, 0.0))
+    target = np.ascontiguousarray(problem.target, dtype=np.float64)
+    box = Box(frozen(target), problem.low, problem.high, np.zeros(len(size)), frozen(weight), problem.width)
+    control = Control(True, _TOL, floor, _PASSES, unit, C, unit / C)
+    search = Search(LoopRows.dense(features, False), box, control)
+    solve_dense(search, few=True)
+    if search.proved:
+        search.polish()
+    return search

@@ -1,0 +1,107 @@
+"""Machines of kernels with few features are planes in these: the same answer as by SMO, on columns of any scale."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from hiperplano import SVC, SVR
+from hiperplano.kernels import RBF, Constant, Linear, Polynomial
+from hiperplano.kernels.dimension import n_features
+
+KERNELS = [Linear(), Polynomial(degree=2, gamma=0.5, coef0=1.0), Polynomial(degree=2, gamma=0.3) + 0.5 * Linear()]
+
+
+def table(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 4))
+    score = x[:, 0] - x[:, 1] + 0.5 * x[:, 2] ** 2
+    return x, score + rng.normal(size=n), rng.uniform(0.2, 2.0, size=n)
+
+
+def money(n, scale, seed=0):
+    """Columns as people have them: long tails, and no common scale."""
+    rng = np.random.default_rng(seed)
+    x = np.exp(rng.normal(size=(n, 5)))
+    score = np.log(x).sum(axis=1)
+    return x * scale * [1.0, 1.0, 1.0, 0.01, 1e-4], score + rng.normal(size=n)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [*KERNELS, Polynomial(degree=3, gamma=1.0), Constant(2.0) * Linear(), Linear().scaled(lambda x: 1 + x[:, 0] ** 2)],
+    ids=str,
+)
+def test_number_of_features(kernel):
+    x = table(20)[0]
+    assert n_features(kernel, x.shape[1]) == kernel.features(x).shape[1]
+
+
+def test_unknown_number_of_features():
+    assert n_features(RBF(gamma=1.0) + Linear(), 3) == np.inf
+    assert n_features(Polynomial(degree=2.5, gamma=1.0), 3) == np.inf
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_classifier_agrees_with_smo_on_the_gram_matrix(kernel):
+    x, target, weight = table()
+    y = target > np.median(target)
+    model = SVC(kernel=kernel, C=2.0, class_weight={False: 1.0, True: 3.0}, tol=1e-9).fit(x, y, sample_weight=weight)
+    other = SVC(kernel="precomputed", C=2.0, class_weight={False: 1.0, True: 3.0}, tol=1e-9)
+    other.fit(kernel(x), y, sample_weight=weight)
+    assert "features" in str(model.solution_.method)
+    assert "SMO" in str(other.solution_.method)
+    np.testing.assert_allclose(model.decision_function(x), other.decision_function(kernel(x)), atol=1e-6)
+    np.testing.assert_allclose(model.solution_.objective, other.solution_.objective, rtol=1e-9)
+    np.testing.assert_allclose(model.solution_.gap, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_regressor_agrees_with_smo_on_the_gram_matrix(kernel):
+    x, target, weight = table()
+    target = 1e4 + target
+    model = SVR(kernel=kernel, C=0.5, epsilon=0.2, tol=1e-9).fit(x, target, sample_weight=weight)
+    other = SVR(kernel="precomputed", C=0.5, epsilon=0.2, tol=1e-9).fit(kernel(x), target, sample_weight=weight)
+    assert "features" in str(model.solution_.method)
+    assert "SMO" in str(other.solution_.method)
+    np.testing.assert_allclose(model.predict(x), other.predict(kernel(x)), atol=1e-6)
+    np.testing.assert_allclose(model.solution_.objective, other.solution_.objective, rtol=1e-9)
+
+
+def test_several_classes_agree_with_smo_on_the_gram_matrix():
+    x, y = make_blobs(1200, 3, centers=4, cluster_std=4.0, random_state=0)
+    model, other = SVC(kernel="linear", tol=1e-9).fit(x, y), SVC(kernel="precomputed", tol=1e-9).fit(x @ x.T, y)
+    assert "features" in str(model.solution_.method)
+    np.testing.assert_allclose(model.decision_function(x), other.decision_function(x @ x.T), atol=1e-6)
+    np.testing.assert_array_equal(model.support_, other.support_)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 1e4])
+def test_columns_of_any_scale(scale):
+    """The optimality conditions hold, by hand, after a few passes; SMO takes millions of steps here."""
+    x, target = money(1500, scale)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SVR(kernel="linear", epsilon=0.1).fit(x, target)
+    assert model.n_iter_ < 1000
+    missed = target - (x @ (model.dual_coef_[0] @ x[model.support_]) + model.intercept_)
+    beta = np.zeros(len(x))
+    beta[model.support_] = model.dual_coef_[0]
+    assert (np.abs(beta) <= 1.0).all()
+    np.testing.assert_allclose(beta.sum(), 0.0, atol=1e-9)
+    assert (missed[beta < 1.0] <= 0.1 + 1e-3).all()
+    assert (missed[beta > -1.0] >= -0.1 - 1e-3).all()
+    inside = np.abs(missed) < 0.1 - 1e-3
+    assert (beta[inside] == 0.0).all()
+
+
+def test_planes_that_dual_variables_cannot_express():
+    """Kernel values of 1e15: the digits of float64 do not reach, which is said soon."""
+    x, target = money(400, 1e7)
+    with pytest.warns(ConvergenceWarning, match="Standardise the columns"):
+        model = SVC(kernel="linear").fit(x, target > np.median(target))
+    assert model.n_iter_[0] <= 200 * len(x)
