@@ -1,4 +1,4 @@
-"""From rows and a kernel to the solution of a dual problem: which form of the Gram matrix serves it."""
+"""Solution of a dual problem from rows and a kernel: choice of how the Gram matrix is stored."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.solution import Machines
 
-_ASKED = 0.25  # of all rows: support vectors for which a part of a small Gram matrix may do
-_FEWEST = 300  # rows up to which the whole matrix costs no more than parts of it
-_FEW = 0.2  # of all rows: a cache for fewer is seldom hit
+_ASKED = 0.25  # largest expected share of support vectors for which only parts of a small Gram matrix are computed
+_FEWEST = 300  # up to so many rows, the whole Gram matrix costs no more than parts of it
+_FEW = 0.2  # least share of the rows that a cache must hold: a smaller one is seldom hit
 
 
 @dataclass(frozen=True)
