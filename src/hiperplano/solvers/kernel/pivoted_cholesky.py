@@ -16,7 +16,7 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.products import rows_dot
 
 _BLOCK = 128  # pivots drawn at a time
-_LENIENT = 1.5  # a trial goes on up to this multiple of `max_rank`: smooth kernels converge ever faster
+_LENIENT = 1.5  # a trial ends if it seems to need more than 1.5·`max_rank`: smooth kernels speed up on the way
 _DEPENDENT = 1e-10  # share of the largest diagonal entry, below which the residual of a pivot is rounding
 
 

@@ -11,7 +11,8 @@ from hiperplano.data.design import Array
 
 _CLOSED = 1e300  # stands for an infinite slope, at a bound
 _ROUNDING = 1e-14  # share of a sum below which a remainder is rounding
-_LONGEST = 1e7  # largest norm of a function that float64 can find, in units of spread of targets / √(kernel value)
+# Largest norm of a function that float64 can find, in units of half the range of targets / √(largest kernel value).
+_LONGEST = 1e7
 
 
 def filled(bound: Array, total: float, order: Array | slice = slice(None)) -> Array:
