@@ -1,6 +1,7 @@
-"""BLAS limited to one thread while rows are summed.
+"""Limits BLAS to one thread while rows are summed.
 
-A BLAS that runs on two threads adds in another order than on one. So the parallelism is ours (`data/threads.py`).
+BLAS on two threads adds in another order than on one. Parallelism comes from our own threads instead
+(`data/threads.py`), which do not change results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A block of rows: what a statistic sees, and the few products that differ between dense and sparse rows."""
+"""A block of rows, as statistics see it, with products that work for dense and sparse rows alike."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 Array = NDArray[Any]
-_MOST_KEPT = 2**19  # numbers of one scratch array: blocks of dense rows hold half as many
-_SHORT = 3  # entries of a row: where it ends is then guessed wrongly more often than entries are added
+_MOST_KEPT = 2**19  # largest scratch array that is kept, in numbers: twice a block of dense rows
+_SHORT = 3  # mean entries of a row, up to which branch mispredictions at row ends cost more than the additions
 _kept = threading.local()
 
 

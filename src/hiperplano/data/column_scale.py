@@ -1,4 +1,4 @@
-"""Location and scale of every column: coordinates in which units and offsets do not matter."""
+"""Location and scale of every column: standardised coordinates, independent of units and offsets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hiperplano.data.design import Design, Sums
 from hiperplano.data.finite import LARGEST, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
-_SAMPLE_CELLS = 2**21  # of the rows that an estimate looks at
-_SHOWN = 100  # stored numbers of a column, on average, that tell its scale
-_RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again, in all rows
-_FAR = 1e3  # a mean of so many standard deviations costs digits where rows are not centred
-_NEAR = 10.0  # standard deviations of a mean up to which products are centred after they were summed
-_CANCELLED = 2**-20  # centred squares under this share of the raw ones have kept less than nine digits
-_NOTHING = 1e-12  # share of the squares of a column: what is left of it is rounding
+_SAMPLE_CELLS = 2**21  # numbers in the sample that locations and scales are estimated from
+_SHOWN = 100  # mean stored numbers of a column that a sample of sparse rows must have to show its scale
+_RESOLVED = 1e-6  # columns with a spread below this share of their mean are measured again, in all rows
+_FAR = 1e3  # rows are centred if a mean exceeds so many standard deviations: products would lose digits
+_NEAR = 10.0  # products are centred after summation if no mean exceeds so many standard deviations
+_CANCELLED = 2**-20  # centred squares below this share of the raw ones have fewer than nine digits left
+_NOTHING = 1e-12  # centred squares below this share of the raw ones are rounding: the column is constant
 
 
 @dataclass(frozen=True)

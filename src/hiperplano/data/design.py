@@ -1,4 +1,4 @@
-"""The contract between rows and solvers: `fold` is the only way to see rows."""
+"""`Design`, the interface between rows and solvers: `fold` is the only way to see rows."""
 
 from __future__ import annotations
 

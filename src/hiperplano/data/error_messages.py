@@ -1,4 +1,4 @@
-"""Explanations of arrays that scikit-learn's checks refuse: evidence and remedy."""
+"""Explanations, with evidence and remedy, of input that scikit-learn's checks reject."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hiperplano.data.cluster import is_dask
 from hiperplano.errors import InvalidData, InvalidTarget, InvalidType, NotAvailable
 from hiperplano.messages import Message
 
-_DATES = ("date", "time", "duration")  # how the types of dates begin, in NumPy, pandas, polars and pyarrow
+_DATES = ("date", "time", "duration")  # prefixes of the names of date types in NumPy, pandas, polars and pyarrow
 
 _REMEDIES = {
     "inconsistent numbers of samples": Message("Pass one target for each row."),

@@ -1,4 +1,4 @@
-"""One check of every number: NaN, infinity, and columns whose squares float64 could not hold are refused."""
+"""Checks of all numbers: NaN, infinity, and columns whose squares overflow or underflow are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hiperplano.errors import InvalidData, InvalidTarget
 from hiperplano.messages import Message
 
 LARGEST, SMALLEST = 1e100, 1e-100
-"""Sizes of columns and targets with which every solver can compute: their products and squares are ordinary floats."""
+"""Largest and smallest sizes of columns and targets: their products and squares neither overflow nor underflow."""
 MOST_WEIGHT = 1e50
 
 

@@ -1,4 +1,4 @@
-"""Rows in memory: a NumPy array or a SciPy CSR array, with their row vectors."""
+"""The design of rows in memory: a NumPy array or a SciPy CSR array, with row vectors."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from hiperplano.data.loops.arrays import RowArrays, row_arrays
 from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
 
-# A block and the copies made of it should stay in a core's cache (2**18 doubles are 2 MiB), but hold enough
-# rows that a product over it outweighs the addition of its result. Rows of float32 are there in float64, too.
+# A block and its copies should stay in a core's cache (2**18 doubles are 2 MiB), but have enough rows that a product
+# over them costs more than adding its result. Blocks of float32 rows are half as large, since they are also copied to
+# float64.
 _BLOCK_CELLS = 2**18
 _FEWEST_ROWS, _MOST_ROWS = 1024, 2**14
-_SPARSE_ENTRIES = 2**19
-_SPARSE_CELLS = 2**21  # a block must be small enough to be made dense
+_SPARSE_ENTRIES = 2**19  # stored entries in a block of sparse rows
+_SPARSE_CELLS = 2**21  # numbers in such a block if it is made dense
 _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
-_SHORT_ROW = 16  # numbers of a row, which take no longer to multiply than the wrong guess where the row ends
-_LONG_ROWS = 2**16  # of blocks whose vectors alone are read
-_LONG_ENTRIES = 2**19  # of blocks of sparse rows that nobody makes dense
-_PER_SUM = 2  # entries of such a block for every number that is summed, so that adding sums up costs little
+_SHORT_ROW = 16  # mean entries of a row, up to which a branch misprediction at its end costs as much as its product
+_LONG_ROWS = 2**16  # rows of a block of which only vectors are read
+_LONG_ENTRIES = 2**19  # least entries of a block of sparse rows that is not made dense
+_PER_SUM = 2  # least entries of such a block for each number of its sums, so that adding these costs little
 
 
 class InMemory(Design):

@@ -1,4 +1,4 @@
-"""Class labels: codes, weights, and errors for targets that are not classes."""
+"""Class labels: integer codes, class weights, and errors for targets that are not classes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hiperplano.data.design import Design, RowVector, Sums
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
 
-_NARROW = 2**16
-_LARGEST_CODE = 2**63 - 1  # of the integers that differences are taken in
-_FEW, _MOST_FLOATS = 20, 100
+_NARROW = 2**16  # range of integer labels up to which they are counted instead of sorted
+_LARGEST_CODE = 2**63 - 1  # largest integer of the type in which differences of labels are taken
+_FEW, _MOST_FLOATS = 20, 100  # with more distinct values a target may be numeric; with more distinct floats it is
 
 
 def encode_labels(design: Design, others: Array | None = None) -> tuple[Array, RowVector]:

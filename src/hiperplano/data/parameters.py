@@ -1,4 +1,4 @@
-"""Checks of estimator parameters: one line each where they are used."""
+"""Checks of estimator parameters, each of which takes one line in an estimator."""
 
 from __future__ import annotations
 

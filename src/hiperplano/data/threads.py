@@ -1,4 +1,4 @@
-"""Threads that do not change results: whole blocks, whose partial results are combined in block order."""
+"""Threads that do not change results: each takes whole blocks, and results are combined in block order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def one_worker() -> Iterator[None]:
 
 
 _alone = ContextVar("one_worker", default=False)
-_LARGE = 2**17  # cells beyond which a second thread pays
+_LARGE = 2**17  # numbers from which on a second thread saves time
 _VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -88,7 +88,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="hiperplano")
 
 
-_MOST_HELPERS = 256
+_MOST_HELPERS = 256  # largest size of the thread pool
 if hasattr(os, "register_at_fork"):  # a child process has none of the threads
     os.register_at_fork(after_in_child=_pool.cache_clear)
 

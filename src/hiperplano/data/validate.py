@@ -1,4 +1,4 @@
-"""Input validation: every array that enters an estimator is checked here and nowhere else."""
+"""Input validation: all arrays passed to estimators are checked here, and nowhere else."""
 
 from __future__ import annotations
 

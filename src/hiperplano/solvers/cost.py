@@ -1,10 +1,11 @@
-"""What passes over the rows, Hessians and factorisations cost: the numbers by which a way to the minimum is chosen.
+"""Estimated costs of passes, Hessians and factorisations, by which solvers choose a method.
 
-A rule with a guarantee takes the place of thresholds: **a Hessian, or a factorisation, is bought only when as much has
-been spent on plain passes as it costs, and as much again seems to be left.** Whatever the data, that takes at most
-about twice as long as the better of the two ways.
+Solvers follow one rule: **compute a Hessian or a factorisation only once the passes made so far have cost as much as it
+would, and about as many more seem to be needed.** A fit then takes at most about twice as long as the better of the two
+methods, whatever the data.
 
-Costs are in nanoseconds of one core. Other cores differ, but all costs by similar factors: only ratios are used.
+Costs are in nanoseconds of one core. Other cores are faster or slower by similar factors for all costs, and a choice of
+method depends only on ratios.
 """
 
 from __future__ import annotations
@@ -16,47 +17,53 @@ from dataclasses import dataclass
 from hiperplano.data.design import Design
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
-# Measured on 16 shapes (x86-64, AVX-512), on which the formulas hold within a factor of 2; `_STEP` from one profile.
-_CALL = 6e4  # a pass and a step of L-BFGS, however small the table
-_ROW = 15.0  # the loss of one score of one row
-_CELL, _CELL_SCORE = 0.5, 0.12  # a number read by both products of a pass, and its products with one score
-_KEPT = 5.0  # a score and its slope, of a point to which others are compared
-_CAST = 0.4  # a number converted to another precision
-_ENTRY = 4.0  # the same for a stored number of sparse rows
-_STEP = 30.0  # a parameter, in the products of a step of L-BFGS with those before it
-_COPY = 2.5  # a number weighted, and written, before it is multiplied with others
-_PAIR = 4.0  # two stored numbers of a sparse row, multiplied
-_TURNED = 15.0  # a stored number brought into the order of columns
-_SPARSE = 2e5  # a product of two sparse matrices, however small
-_PRODUCT = 0.022  # one multiplication inside a product of matrices
-_FACTOR = 0.055  # one multiplication inside a triangular factorisation
-_DOT = 0.11  # the same inside a product of two different matrices, on the machine that the next three are from,
-_INVERTED = 1.5  # the inverse of a triangle, in factorisations of its size,
-_TRIDIAGONAL = 10.0  # a tridiagonal form, and the matrix that leads to it,
-_DECOMPOSED = 22.0  # and singular values and vectors of a triangle, from its products
-_CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20  # in those of a factorisation, however small
-_UNIT = 5.5  # a number of a symmetric matrix, scaled before the factorisation and visited for the condition after it
-_SYSTEM = 2e4  # a factorisation, however small
-_LOOK = 5e5  # a look at some columns of some rows, however large the table,
-_WORTH = 4.0  # and how many times that it may save
-_ANEW = 3.0  # steps of L-BFGS before those that it remembers tell a pace, with a new preconditioner again
-_WINDOW = 8  # last steps that tell how fast a minimisation converges
+# Nanoseconds of one core, measured on 16 table shapes (x86-64, AVX-512). There the formulas below hold within a factor
+# of 2. `_STEP` comes from a single profile.
+_CALL = 6e4  # fixed overhead of a pass together with an L-BFGS step
+_ROW = 15.0  # loss and slope of one score of one row
+_CELL, _CELL_SCORE = 0.5, 0.12  # both products of a pass, for each dense number: fixed part, and part for each score
+_KEPT = 5.0  # keeping one score and its slope between passes in float32
+_CAST = 0.4  # converting one number to another precision
+_ENTRY = 4.0  # both products of a pass, for each stored number of sparse rows and each score
+_STEP = 30.0  # L-BFGS's two-loop recursion, for each parameter
+_COPY = 2.5  # weighting or writing one number of an operand or a result of a matrix product
+_PAIR = 4.0  # multiplying two stored numbers of a sparse row
+_TRANSPOSE = 15.0  # one stored number, when sparse rows are transposed
+_SPARSE_CALL = 2e5  # fixed overhead of a product of two sparse matrices
+_PRODUCT = 0.022  # one multiplication of a symmetric product (SYRK)
+_FACTOR = 0.055  # one of the size³/3 multiplications of a Cholesky factorisation
+_SYSTEM = 2e4  # fixed overhead of a Cholesky factorisation
+_UNIT = 5.5  # one number of a matrix, scaled to a unit diagonal before Cholesky and read for its condition after it
+
+# For leave-one-out and for products of rows in float32, measured on another machine.
+_DOT = 0.11  # one multiplication of a general matrix product (GEMM), in nanoseconds
+# Multiples of a Cholesky factorisation of the same size:
+_INVERTED = 1.5  # inverse of a triangular matrix
+_TRIDIAGONAL = 10.0  # reduction to tridiagonal form, with the orthogonal matrix
+_DECOMPOSED = 22.0  # singular values and vectors of a triangular matrix, from its Gram matrix
+# Fixed overheads, as multiples of `_SYSTEM`: of a factor for each penalty, of a decomposition, of products of rows.
+_CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20
+
+_ESTIMATE = 5e5  # estimating the steps of conjugate gradients from a sample of rows and columns, in nanoseconds
+_ESTIMATE_GAIN = 4.0  # the estimate is made only if it may save this many times its cost
+_WARM_UP = 3.0  # L-BFGS steps after a change of preconditioner before its memory shows the rate of convergence
+_WINDOW = 8  # the rate of convergence is that of so many last steps at most
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of one problem's shape.
+    """Estimated costs for tables of one shape.
 
     Attributes
     ----------
     n_rows, n_columns : int
-        Columns with that of the intercept.
+        `n_columns` includes the column of the intercept.
     density : float
-        Share of numbers that are stored; 1 for dense rows.
+        Share of the numbers that are stored; 1 for dense rows.
     n_scores : int
         1, or the number of classes.
     reading : float
-        A number of a pass, before anything is done with it; 0 in memory.
+        Cost of reading one number in every pass; 0 for rows in memory.
     """
 
     n_rows: int
@@ -67,7 +74,7 @@ class Costs:
 
     @classmethod
     def of(cls, design: Design, n_scores: int, n_rows: int | None = None) -> Costs:
-        """Of the rows of a design, or of a sample of `n_rows` of them, which is in memory."""
+        """For all rows of a design, or for a sample of `n_rows` of them in memory."""
         density = design.density if design.is_sparse else 1.0
         if n_rows is not None:
             return cls(n_rows, design.n_columns + 1, density, n_scores)
@@ -75,12 +82,12 @@ class Costs:
 
     @property
     def gradient(self) -> float:
-        """A pass for value and gradient, and a step of L-BFGS."""
+        """A pass for value and gradient, with an L-BFGS step."""
         return _CALL + self.gradient_work
 
     @property
     def gradient_work(self) -> float:
-        """The part of that which grows with the table."""
+        """The same without the fixed overhead."""
         cells = float(self.n_rows) * self.n_columns
         number = _CELL + _CELL_SCORE * self.n_scores
         by_cell = cells * number if self.density == 1.0 else cells * self.density * _ENTRY * self.n_scores
@@ -88,16 +95,17 @@ class Costs:
         return self.n_scores * (self.n_rows * _ROW + self.n_columns * _STEP) + by_cell
 
     def passes_to_single(self, held: bool, cast: bool) -> float:
-        """Passes in float32, each of which saves half the time of its products, that make up for a copy of dense rows.
+        """Number of float32 passes after which a float32 copy of dense rows has paid for itself.
 
-        Infinite where they save nothing: scores and slopes are kept between passes.
+        A pass in float32 halves the time of both products with the rows, but has to keep scores and slopes. Infinite if
+        that leaves nothing saved.
 
         Parameters
         ----------
         held : bool
-            Whether the rows are in float32, so that there is none, and others convert them.
+            Whether the rows are float32 already. They need no copy then, and a pass in float64 has to convert them.
         cast : bool
-            Whether a copy holds the numbers as they are.
+            Whether the copy is a plain cast; otherwise columns are standardised, too.
         """
         number = 0.5 * (_CELL + _CELL_SCORE * self.n_scores) + (_CAST if held else 0.0)
         saved = self.n_columns * number - self.n_scores * _KEPT
@@ -106,47 +114,47 @@ class Costs:
 
     @property
     def square_product(self) -> float:
-        """Xᵀ·X times a vector, and the rest of a step of conjugate gradients."""
+        """A step of conjugate gradients: the product of Xᵀ·X and a vector, and overhead."""
         cells = float(self.n_rows) * self.n_columns * self.density
         number = _CELL + _CELL_SCORE if self.density == 1.0 else _ENTRY
         return _CALL + cells * (number + self.reading)
 
     @property
     def square_product_of_singles(self) -> float:
-        """The same of dense rows in float32, converted at every step."""
+        """The same for dense float32 rows, which are converted to float64 in every step."""
         return self.square_product + float(self.n_rows) * self.n_columns * _CAST
 
     def worth_a_look(self, saved: float) -> bool:
-        """Whether so much time, which may be saved, is worth a look at some rows that tells whether it is."""
-        return saved >= _WORTH * _LOOK
+        """Whether the time that might be saved justifies estimating, from a sample, whether it would be."""
+        return saved >= _ESTIMATE_GAIN * _ESTIMATE
 
     @property
     def hessian(self) -> float:
-        """A pass for the whole Hessian, and its factorisation."""
+        """A pass for the full Hessian, and its Cholesky factorisation."""
         pairs = self.n_scores * (self.n_scores + 1) / 2
         return self.gradient + pairs * self._weighted_product() + self.factor(self.n_columns * self.n_scores)
 
     @property
     def rounded_hessian(self) -> float:
-        """The same of one score and dense rows, the products in float32."""
+        """The same for one score and dense rows, with products in float32."""
         return self.gradient + 0.5 * self._weighted_product() + self.factor(self.n_columns)
 
     @property
     def class_blocks(self) -> float:
-        """A pass for the Hessian's blocks on the diagonal, one for each score, and their factorisations."""
+        """A pass for the diagonal blocks of the Hessian, one for each score, and their factorisations."""
         return self.gradient + self.n_scores * (self._weighted_product() + self.factor(self.n_columns))
 
     @property
     def row_products(self) -> float:
-        """All products of two rows, and a triangular factor of their matrix."""
+        """The Gram matrix of the rows, X·Xᵀ, and its Cholesky factorisation."""
         one = self.n_columns * (_PRODUCT if self.density == 1.0 else self.density**2 * _PAIR) + _COPY
-        turned = 0.0 if self.density == 1.0 else _SPARSE + self.n_rows * self.n_columns * self.density * _TURNED
+        turned = 0.0 if self.density == 1.0 else _SPARSE_CALL + self.n_rows * self.n_columns * self.density * _TRANSPOSE
         return self.n_rows**2 * one + turned + self.factor(self.n_rows)
 
     @property
     def rounds_row_products(self) -> bool:
-        """Whether products of dense rows in float32 save more than a copy of these and another step of refinement."""
-        saved = 0.25 * self.n_rows * _DOT  # half of a symmetric product
+        """Whether X·Xᵀ of dense rows in float32 saves more than a float32 copy and one more refinement step cost."""
+        saved = 0.25 * self.n_rows * _DOT  # float32 halves the time of a symmetric product
         refined = _CAST + 2.0 * (_CELL + _CELL_SCORE * self.n_scores)
         return float(self.n_rows) * self.n_columns * (saved - refined) > _CALLS_OF_DECOMPOSITION * _SYSTEM
 
@@ -158,17 +166,17 @@ class Costs:
 
     @staticmethod
     def prefer_factors(n_penalties: int) -> bool:
-        """Whether a triangular factor of products of rows for each penalty takes less time than a tridiagonal form."""
+        """Whether a Cholesky factor of X·Xᵀ for each penalty is faster than one tridiagonal form for all."""
         return n_penalties * (1.0 + _INVERTED) < _TRIDIAGONAL
 
     def inverses_of_rows(self, n_penalties: int) -> float:
-        """Products of all pairs of dense rows, and the diagonals of their inverses with each penalty."""
+        """X·Xᵀ of dense rows, and the diagonals of (X·Xᵀ + alpha)⁻¹ for each penalty."""
         form = min(n_penalties * (1.0 + _INVERTED), _TRIDIAGONAL)
         products = 0.5 * self._dot(self.n_rows, self.n_columns - 1)
         return products + form * self._factor_only(self.n_rows) + _CALLS_OF_ROWS * _SYSTEM
 
     def leverages_by_factors(self, n_penalties: int) -> float:
-        """Leverages of all rows from a triangular factor of products of columns for each penalty."""
+        """Leverages of all rows, from a Cholesky factor of XᵀX + alpha for each penalty."""
         d = self.n_columns - 1
         share = self.density if self.density < SPARSE_PRODUCTS else 0.5
         each = (1.0 + _INVERTED) * self._factor_only(d) + share * self._dot(d, self.n_rows) + _CALLS_OF_FACTOR * _SYSTEM
@@ -176,7 +184,7 @@ class Costs:
 
     @property
     def leverages_by_decomposition(self) -> float:
-        """The same from singular vectors, for any number of penalties."""
+        """The same from singular vectors, which serve any number of penalties."""
         d = self.n_columns - 1
         return _DECOMPOSED * self._factor_only(d) + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
 
@@ -190,22 +198,23 @@ class Costs:
 
     @staticmethod
     def factor(size: int) -> float:
-        """A triangular factorisation of a symmetric matrix, brought to a unit diagonal, and its condition."""
+        """Cholesky factorisation of a symmetric matrix scaled to a unit diagonal, and its condition."""
         return _SYSTEM + float(size) ** 2 * (_UNIT + size / 3 * _FACTOR)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """When to leave a minimisation for a better preconditioner.
+    """When to interrupt a minimisation for a better preconditioner.
 
     Attributes
     ----------
     steps : float
-        What the preconditioner costs, in steps of the minimisation.
+        Cost of the preconditioner, in steps of the minimisation.
     tol : float
-        Largest entry of the gradient to be reached.
+        Largest entry of the gradient at which the minimisation ends.
     pace : float
-        Logarithm of the factor by which each step with the preconditioner shrinks the gradient at best.
+        Best rate of convergence with the preconditioner: the logarithm of the factor by which a step shrinks the
+        gradient.
     """
 
     steps: float
@@ -213,17 +222,17 @@ class Budget:
     pace: float = math.inf
 
     def is_spent(self, history: Sequence[float]) -> bool:
-        """Whether as many steps were taken as the preconditioner costs, and it seems to save more than that.
+        """Whether the steps taken have cost as much as the preconditioner, which would save more than its cost.
 
         Parameters
         ----------
         history : sequence of float
-            Largest entries of the gradient, the one at the start first.
+            Largest entry of the gradient at the start and after every step.
         """
         taken = len(history) - 1
-        if taken < max(_ANEW, self.steps):
+        if taken < max(_WARM_UP, self.steps):
             return False
         window = min(taken, _WINDOW)
-        shrunk = math.log(max(history[-1 - window], 1e-300) / max(history[-1], 1e-300)) / window  # by each step
+        shrunk = math.log(max(history[-1 - window], 1e-300) / max(history[-1], 1e-300)) / window  # for each step
         left = math.log(max(history[-1] / self.tol, 1.0))
-        return left * (1.0 - shrunk / self.pace) > shrunk * (_ANEW + self.steps)
+        return left * (1.0 - shrunk / self.pace) > shrunk * (_WARM_UP + self.steps)

@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster. Dask itself is imported only once one of its collections has come in."""
+"""Rows on a Dask cluster. Dask is imported only when one of its collections is passed in."""
 
 from typing import Any
 

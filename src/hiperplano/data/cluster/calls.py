@@ -1,4 +1,4 @@
-"""Calls of a model with dask collections: a fit gets rows on the cluster, a prediction stays a dask array."""
+"""Decorators for methods that take Dask collections: `fit` gets a `Cluster`, predictions are Dask arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dask arrays and dataframes → rows on a cluster."""
+"""Conversion of Dask arrays and dataframes to a `Cluster` design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in the partitions of a dask collection."""
+"""The design whose rows are partitions of a Dask collection."""
 
 from __future__ import annotations
 

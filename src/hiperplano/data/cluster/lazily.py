@@ -1,4 +1,4 @@
-"""Predictions as dask arrays: every partition is predicted where it lies, when its values are asked for."""
+"""Predictions as Dask arrays: each partition is predicted on its worker, when it is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream whose chunks are read by the workers of a cluster."""
+"""A stream as a `Cluster`: workers read its chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that lie in partitions: a dask collection of one key for each, and the graphs that are made of them."""
+"""A minimal Dask collection with one key for each partition, and the task graphs built from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hiperplano.data.cluster.tasks import combined
 Key = tuple[str, int] | str
 Graph = dict[Any, Any]
 
-_BRANCHES = 8  # sums that are added at once
+_BRANCHES = 8  # sums that one task of the reduction tree adds
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""One pass over the partitions on whatever scheduler is active, and what is said when it fails."""
+"""One pass over the partitions, on the active Dask scheduler, with errors that name the partition."""
 
 from __future__ import annotations
 

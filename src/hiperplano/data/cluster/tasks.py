@@ -1,4 +1,4 @@
-"""What runs inside a Dask worker: the sums of one partition, the sum of a few sums, some rows of a partition."""
+"""Functions that run in a Dask worker: sums of a partition, additions of sums, and selection of rows."""
 
 from __future__ import annotations
 

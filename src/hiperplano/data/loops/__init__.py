@@ -1,1 +1,1 @@
-"""Compiled code that rows need."""
+"""Compiled loops over rows."""

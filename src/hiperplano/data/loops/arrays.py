@@ -1,4 +1,4 @@
-"""Arrays as compiled loops take them: few kinds, because every kind is compiled anew, for seconds."""
+"""Arrays in the few types that compiled loops accept: every further type would take seconds to compile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How loops are compiled."""
+"""Numba decorators, and their options, for compiled loops."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from numba import njit
 
-# Sums over a row may be taken in several parts at once; NaN and infinity keep their meaning. Divisions by 0 follow
-# IEEE rules: the checks that Python's would need stand in the way of the optimiser.
+# Sums may be reordered, for vector instructions; NaN and infinity keep their meaning. Division by 0 follows IEEE rules,
+# since the checks for Python's exception would prevent optimisation.
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 _compiled: Any = njit
-# For functions that only loops call: they need no wrapper for Python, and save the time of building it.
+# For functions that only loops call: inlined, and without a wrapper for Python, which takes time to build.
 part = _compiled(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
-# The same for long ones: compiled once, and called.
+# The same for long functions: compiled once, and called instead of inlined.
 subroutine = _compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 

@@ -1,10 +1,10 @@
-"""Mirroring of a block of a symmetric matrix."""
+"""Copies a block of a symmetric matrix to the other side of the diagonal."""
 
 from __future__ import annotations
 
 from hiperplano.data.loops.compiled import loop
 
-_TILE = 16  # rows and columns that stay in the nearest cache while they are turned
+_TILE = 16  # rows and columns of a tile, which stays in the L1 cache while it is transposed
 
 
 @loop

@@ -1,4 +1,4 @@
-"""Sums over CSR rows: moments of their columns, and products with themselves."""
+"""Compiled sums over CSR rows: moments of columns, Gram matrices, and products with XᵀX."""
 
 from __future__ import annotations
 

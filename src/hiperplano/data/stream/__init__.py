@@ -1,4 +1,4 @@
-"""Rows that are read again in every pass: files larger than memory, or anything that can be walked twice."""
+"""Rows that are read again in every pass: files larger than memory, or any data that can be iterated repeatedly."""
 
 from hiperplano.data.stream.design import Stream
 from hiperplano.data.stream.settings import Settings

@@ -1,4 +1,4 @@
-"""A stream of arrays: whatever a function yields, block by block, every time it is called."""
+"""A source of arrays: a function that yields the same blocks each time it is called."""
 
 from __future__ import annotations
 

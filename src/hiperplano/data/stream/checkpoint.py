@@ -1,8 +1,8 @@
-"""Sums of finished passes, kept in a file: a fit that was killed finds them there and goes on.
+"""Checkpoints: sums of finished passes in a file, from which an interrupted fit continues.
 
-A solver is a function of the sums that it asks for. So nothing is kept of the solver itself: run again, it asks for the
-same sums in the same order, and gets those of finished passes from the file, to the last bit, without a pass. What a
-sum belongs to is told by a digest of the rows' source, of their vectors and of the statistic: another model, other
+A solver depends on the rows only through the sums that it asks for. So its state need not be saved. Run again, it asks
+for the same sums in the same order, and gets those of finished passes from the file, to the last bit, without reading
+rows. The key of a sum is a digest of the source, of the row vectors and of the statistic: another model, other
 parameters or other data find nothing.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from hiperplano.data.design import Sums
 from hiperplano.errors import InvalidFile
 
-_EVERY = 30.0  # seconds between two saves inside a pass
+_EVERY = 30.0  # seconds between saves within a pass
 
 
 class Checkpoint:

@@ -1,4 +1,4 @@
-"""Rows that are read chunk by chunk in every pass."""
+"""The design whose rows are read in chunks, again in every pass."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from hiperplano.data.threads import worker_count
 
 Parts = Iterator[tuple[int, InMemory]]
 
-_AHEAD = 2  # chunks that wait while one is summed
-_AT_WORK = 0.75  # share of their time that threads side by side should have work
+_AHEAD = 2  # most chunks that are read ahead while one is summed
+_AT_WORK = 0.75  # several threads read only if each would be busy for this share of the time
 
 
 class Stream(Design):

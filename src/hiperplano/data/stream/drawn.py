@@ -1,4 +1,4 @@
-"""Some rows of a stream on the host: of several chunks, or drawn when the source was first read."""
+"""Samples of a stream on the host: rows from several chunks, or drawn in the first pass over the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a fit has come: told to a callback, or shown on standard error where that is a terminal."""
+"""Progress of a fit: reported to a callback, or shown on standard error if that is a terminal."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from hiperplano.messages import Message, translate
 
-_EVERY = 0.2  # seconds
-_SHOWN_AFTER = 1.0  # seconds: short passes pass unseen
+_EVERY = 0.2  # seconds between two reports
+_SHOWN_AFTER = 1.0  # seconds before progress is shown, so that short passes show nothing
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Reading ahead: one thread makes the next items while the caller works on the last."""
+"""Reads ahead: a thread produces the next items while the caller works on the current one."""
 
 from __future__ import annotations
 

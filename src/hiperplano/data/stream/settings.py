@@ -1,4 +1,4 @@
-"""What a person may set about a stream."""
+"""User settings of a stream."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hiperplano.data.stream.checkpoint import Checkpoint
 from hiperplano.data.stream.progress import Watcher
 
 MEMORY = 256 * 2**20
-"""Bytes that the chunks in hand may take together, unless another number is given."""
+"""Default number of bytes that all chunks in memory may take together."""
 CHUNKS_IN_HAND = 16
-"""Summed, decoded and waiting chunks, with the copies made on the way."""
+"""Chunks that are in memory at a time: being summed, decoded or waiting, and their copies."""
 CHUNKS_OF_A_READER = 4
-"""Of them, those of each thread that reads and sums: the one in work, and what it is decoded from."""
+"""Chunks in memory for each thread that reads and sums: the current one, and the data that it is decoded from."""
 LARGEST_CHUNKS = 6
-"""Of the largest chunks, which are read as they lie in a file, column by column: those that memory is for."""
+"""Chunks that must fit in memory if whole row groups of a file are read, column by column."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Runs of chunks that threads read and sum side by side, each its own, with results in the order of the runs."""
+"""Threads that read and sum runs of chunks in parallel; results come in the order of the runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 Item = TypeVar("Item")
 Run = list[int]
 
-_MOST = 1024  # chunks of a run: little is lost when a pass is broken off
+_MOST = 1024  # most chunks in a run, so that little work is lost if a pass is interrupted
 
 
 def runs_of(source: Source, chunks: Sequence[int]) -> list[Run]:

@@ -1,4 +1,4 @@
-"""Where the rows of a stream come from: chunks in a fixed order, read as often as asked."""
+"""Sources of a stream: chunks of rows in a fixed order, which can be read repeatedly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row vectors of a stream: one piece for each chunk, in memory or, where they are long, in a temporary file."""
+"""Row vectors of a stream: one piece for each chunk, in memory or, if they are long, in a temporary file."""
 
 from __future__ import annotations
 

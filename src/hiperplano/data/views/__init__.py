@@ -1,1 +1,1 @@
-"""Rows seen in another way, wherever they are."""
+"""Views of other designs."""

@@ -1,4 +1,4 @@
-"""The rows of a design with other columns, which are made of the old ones in every pass and never kept."""
+"""A view of a design whose columns are computed from the original ones in every pass, and never stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel logistic and softmax regression: logistic regression with the features of the span of the rows."""
+"""Kernel logistic and softmax regression: linear logistic regression on features that span the centres."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hiperplano.solvers.kernel.solution import KernelSolution
 from hiperplano.solvers.kernel.span import Span
 from hiperplano.solvers.likelihood.fit import fit_likelihood
 
-_COST_ROWS = 200
+_COST_ROWS = 200  # sampled rows, from which the cost of the approximation is estimated
 
 
 def solve_kernel_logistic(

@@ -1,7 +1,7 @@
-"""Randomly pivoted Cholesky: a kernel matrix as F·Fᵀ, from a few of its columns.
+"""Randomly pivoted Cholesky: a low-rank approximation F·Fᵀ of a kernel matrix, from a few of its columns.
 
-Pivots are drawn in proportion to what is left of the diagonal (Chen, Epperly, Tropp and Webber 2025), many at a time;
-of those, the ones that depend on the others are dropped.
+Pivots are drawn in blocks, with probabilities proportional to the diagonal of the residual (Chen, Epperly, Tropp and
+Webber 2025). Pivots of a block that depend linearly on the others are dropped.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from scipy.linalg import lapack, solve_triangular
 from hiperplano.data.design import Array
 from hiperplano.linalg.products import rows_dot
 
-_BLOCK = 128  # pivots at a time
-_LENIENT = 1.5  # times the pivots allowed: the pace of smooth kernels grows
-_DEPENDENT = 1e-10  # of the largest entry of the diagonal: a pivot with less left is rounding
+_BLOCK = 128  # pivots drawn at a time
+_LENIENT = 1.5  # a trial ends if it seems to need more than 1.5·`max_rank`: smooth kernels speed up on the way
+_DEPENDENT = 1e-10  # share of the largest diagonal entry, below which the residual of a pivot is rounding
 
 
 class LowRank(NamedTuple):

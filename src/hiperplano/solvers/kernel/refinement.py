@@ -1,4 +1,4 @@
-"""Systems solved in float32 and corrected in float64."""
+"""Linear systems solved by conjugate gradients in float32, with iterative refinement in float64."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 
 REACH: dict[np.dtype[Any], float] = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
-"""To what share of a residual steps with products of a precision can be trusted, before it is computed anew."""
-_CORRECTIONS = 20
-_SLOW = 0.1  # of the residual: a correction that leaves more does not pay
+"""Relative residual down to which steps in each precision are trusted; then it is recomputed in float64."""
+_CORRECTIONS = 20  # most rounds of refinement
+_SLOW = 0.1  # a correction that leaves more than this share of the residual is the last
 
 
 class Refined(NamedTuple):

@@ -1,4 +1,4 @@
-"""How the fit of a kernel machine with a least-squares or likelihood criterion ended."""
+"""The result of kernel ridge or kernel logistic regression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The span of kernel functions of some rows, the centres, with orthonormal features."""
+"""Orthonormal features of the span of the kernel functions of some rows, the centres."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.kernels import KernelMatrix
 from hiperplano.linalg.products import rows_dot
 
-_DEPENDENT = 1e-10  # of the largest entry of the diagonal: centres that add less are left out
+_DEPENDENT = 1e-10  # share of the largest diagonal entry; centres with a smaller residual are left out
 
 
 @dataclass(frozen=True)

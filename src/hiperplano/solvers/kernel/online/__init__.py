@@ -1,1 +1,1 @@
-"""Online learning in the span of kernel functions."""
+"""Online learning with kernels."""

@@ -1,4 +1,4 @@
-"""How a pass is made over rows that only a kernel knows: the loops of linear learners, on rows of the Gram matrix."""
+"""Passes of online learners with a kernel: the loops of linear learners, applied to rows of the Gram matrix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.passes import RowByRow
 from hiperplano.solvers.online.sampling_order import SamplingOrder
 
-_AHEAD = 256  # visits among which to look for rows that will be needed: they are computed together
+_AHEAD = 256  # next visits, whose rows of the Gram matrix are computed together if they are likely to be needed
 
 
 class KernelRows:

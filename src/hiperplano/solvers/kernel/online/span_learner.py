@@ -1,4 +1,4 @@
-"""The state of online learning where planes are sums over the rows learnt from, w = Σ αᵢ·φ(xᵢ)."""
+"""State of an online learner with a kernel, whose weights are a sum over training rows, w = Σ αᵢ·φ(xᵢ)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Kernel ridge regression: exact, by conjugate gradients, and in the span of a few rows."""
+"""Kernel ridge regression: by Cholesky, by conjugate gradients, and by the Nyström approximation."""

@@ -1,4 +1,4 @@
-"""Choice of the solver of kernel ridge regression, by the number of rows and by memory."""
+"""Choice of the solver of kernel ridge regression, by the number of rows and the available memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 SOLVERS = ("auto", "cholesky", "conjugate", "nystroem")
-_FEW_STEPS = 25  # a factorisation that costs no more than these is the fastest
+_FEW_STEPS = 25  # steps of conjugate gradients that Cholesky may cost to be chosen at once
 
 
 def solve_ridge(

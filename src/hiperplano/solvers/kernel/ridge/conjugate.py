@@ -1,8 +1,8 @@
 """Kernel ridge regression by conjugate gradients, preconditioned by randomly pivoted Cholesky.
 
-The steps work with the Gram matrix in float32, held where it fits in memory and otherwise computed anew each time. The
-answer is corrected with residuals of the matrix in float64, likewise, until those are small enough. A penalty that
-drowns in the rounding of float32 takes steps in float64.
+Steps use the Gram matrix in float32. It is kept in memory if it fits, and otherwise recomputed in every step. The
+answer is refined with residuals in float64, until these are small enough. If the penalty is so small that rounding in
+float32 stops all progress, steps are made in float64.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_STEPS_OF_CHOLESKY = 60  # a factorisation in float32 costs as much as n over this steps,
-_STEPS_OF_SIDES = 6  # or over this for each right side, where there are many
+_STEPS_OF_CHOLESKY = 60  # a Cholesky factorisation in float32 costs as much as n / 60 steps,
+_STEPS_OF_SIDES = 6  # or as n / (6·k) with more than 10 right-hand sides, k
 _HELD = {
     np.dtype(np.float32): Message("held in float32"),
     np.dtype(np.float64): Message("held in float64"),

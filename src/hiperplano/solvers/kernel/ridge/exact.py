@@ -13,9 +13,9 @@ from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_REFINE = 1e-12  # relative residual beyond which a step of refinement is made
-_SOLVED = 1e-6  # relative residual from which on the equations are not solved
-_ABSENT = 1e-13  # of the largest eigenvalue: below it a direction is rounding
+_REFINE = 1e-12  # relative residual above which one step of iterative refinement is made
+_SOLVED = 1e-6  # largest relative residual of a converged solution
+_ABSENT = 1e-13  # share of the largest eigenvalue, times n, below which an eigenvalue counts as 0
 
 
 def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolution:

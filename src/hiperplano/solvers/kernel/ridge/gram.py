@@ -1,4 +1,4 @@
-"""The weighted Gram matrix of kernel ridge regression, computed when asked for or held."""
+"""The weighted Gram matrix of kernel ridge regression, computed on demand or kept in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 
-_FEW = 1024  # rows of a matrix that is not cut into tiles
+_FEW = 1024  # up to so many rows, the matrix is not split into tiles
 
 
 @dataclass(frozen=True)

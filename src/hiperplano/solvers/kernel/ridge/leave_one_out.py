@@ -11,7 +11,7 @@ from hiperplano.linalg.shifted.tridiagonal import Inverses, Tridiagonal
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
-_LEAST = 1e-9  # penalty, as a share of the largest eigenvalue, from which on a tridiagonal form keeps the digits
+_LEAST = 1e-9  # least penalty, as a share of the largest eigenvalue, for which a tridiagonal form is accurate
 
 
 def leave_one_out_residuals(problem: RidgeProblem, alphas: Array, owner: str) -> Array:

@@ -1,8 +1,8 @@
-"""Kernel ridge regression in the span of a few rows, the centres, for hundreds of thousands of rows.
+"""Kernel ridge regression by the Nyström approximation, for hundreds of thousands of rows.
 
-f(x) = Σⱼ βⱼ·k(x, cⱼ) minimises the same criterion among fewer functions: least squares with whitened features, by
-conjugate gradients with a preconditioner from a sample of the rows. (In the manner of Falkon: Rudi, Carratino, Rosasco
-2017.)
+f(x) = Σⱼ βⱼ·k(x, cⱼ) minimises the same criterion among functions of a few rows, the centres cⱼ. This is ridge
+regression on whitened features, solved by conjugate gradients with a preconditioner from a sample of the rows. The
+method is close to Falkon (Rudi, Carratino, Rosasco 2017).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.whitened_features import WhitenedFeatures
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_REACH = (1e-5, 1e-12)  # of a residual, in float32 and float64, before it is computed anew
-_STEPS = 1000
-_COST_ROWS = 500
+_REACH = (1e-5, 1e-12)  # relative residuals down to which steps in float32 and float64 are trusted
+_STEPS = 1000  # default of `max_iter`
+_COST_ROWS = 500  # sampled rows, from which the cost of the approximation is estimated
 
 
 def default_centres(n: int) -> int:

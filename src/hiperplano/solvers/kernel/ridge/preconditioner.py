@@ -14,8 +14,8 @@ from hiperplano.data.threads import in_threads
 from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.products import columns_dot, rows_dot
 
-_ABSENT = 1e-12
-_SINGLE = 1e-4  # penalties above this share of F·Fᵀ keep digits enough when F is in float32
+_ABSENT = 1e-12  # least shift of FᵀF, as a share of its largest diagonal entry
+_SINGLE = 1e-4  # least penalty, as a share of ‖FᵀF‖, for which F in float32 is accurate enough
 
 
 @dataclass(frozen=True)

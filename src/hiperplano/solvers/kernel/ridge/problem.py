@@ -1,4 +1,4 @@
-"""The equations of kernel ridge regression, with weights and an intercept that is not penalised."""
+"""The linear systems of kernel ridge regression, with weights and an unpenalised intercept."""
 
 from __future__ import annotations
 

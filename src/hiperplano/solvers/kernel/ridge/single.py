@@ -1,6 +1,6 @@
-"""Kernel ridge regression by a Cholesky factorisation in float32, corrected by conjugate gradients.
+"""Kernel ridge regression by conjugate gradients, preconditioned by a Cholesky factorisation in float32.
 
-The factor takes half the time of one in float64, and as a preconditioner it leaves a few steps.
+The factor takes half the time of one in float64, and conjugate gradients then need a few steps.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_STEPS = 30  # with more, the factor is no good
-_REACH = 1e-5  # of a residual, with products in float32
+_STEPS = 30  # most steps; if more were needed, the factor would be too inaccurate
+_REACH = 1e-5  # relative residual down to which steps with products in float32 are trusted
 
 
 def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelSolution | None:

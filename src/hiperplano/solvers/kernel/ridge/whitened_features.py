@@ -1,4 +1,4 @@
-"""Features whose inner products approximate a kernel: those of a few rows, the centres, made orthonormal."""
+"""Whitened Nyström features, whose inner products approximate a kernel, and sums over all rows with them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hiperplano.linalg.products import columns_dot
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.span import Span
 
-_SAMPLE = 10  # rows for each centre: the preconditioned matrix then has a condition of about 4
-_CELLS = 2**18  # of a block of rows: it should stay in a core's cache between its two products
-_HELD_CELLS = 2**23  # of a block of rows that are held, each of which is read once
-_FEW = 4  # targets for which BLAS would be held up by reading the rows
+_SAMPLE = 10  # rows for each centre in the preconditioner's sample: the condition number is then about 4
+_CELLS = 2**18  # numbers in a block of rows, which should stay in a core's cache between its two products
+_HELD_CELLS = 2**23  # numbers in a block of rows kept in memory, where each row is read once
+_FEW = 4  # up to so many targets, BLAS would be limited by memory bandwidth: a compiled loop reads rows once
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Kernel support vector machines, with a duality gap."""
+"""Solvers of kernel support vector machines, which prove their solutions by a duality gap."""

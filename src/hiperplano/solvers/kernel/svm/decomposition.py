@@ -1,4 +1,4 @@
-"""The dual problem of a kernel machine by decomposition: a working set at a time, chosen among all rows."""
+"""Dual problems of kernel machines by decomposition: one working set of variables after another."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton
 from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.smo.loops import smo
 
-_NEW = 512  # violating rows, at least, that come into a working set
-_SHARE = 0.15  # of the violation of all rows, to be reached in a working set before others are looked at
-_MARGIN = 30.0  # times what float32 may do to scores: violations from which on they are taken in float64
-NEGLIGIBLE = 0.05  # of tol: what float32 may do to scores that are not taken in float64
-_OFF = 0.25  # of the violation aimed at: what float32 may do to the slopes of a working set
-_POLISHED = 200  # rows up to which the last digits cost next to nothing
-_TURNS = 20  # of SMO and Newton's method in one working set
-_IDLE = 10  # rounds that do not lower the objective, or crawl, before a fit is given up
-_CLOSER = 0.99  # of the relative gap, to be reached by a round that does more than crawl
-STEPS_PER_ROW = 4  # of SMO in the time that a Newton step takes beside its factorisation
-_NEWTON_PER_STEP = 20.0  # multiplications of a factorisation, of which it takes a few, while SMO moves one variable
+_NEW = 512  # least number of violating rows that a working set takes in
+_SHARE = 0.15  # a working set is solved until its violation is below this share of that of all rows
+_MARGIN = 30.0  # scores switch to float64 once the violation is below this multiple of the error of float32
+NEGLIGIBLE = 0.05  # largest error of float32, as a share of tol, with which scores may stay in float32
+_OFF = 0.25  # largest error of a working set's gradient in float32, as a share of the violation aimed at
+_POLISHED = 200  # up to so many rows, a last Newton step to full precision costs next to nothing
+_TURNS = 20  # most alternations of SMO and Newton's method in one working set
+_IDLE = 10  # rounds in sequence without progress, after which a fit is given up
+_CLOSER = 0.99  # share of the relative gap that a slow round must get below to count as progress
+STEPS_PER_ROW = 4  # SMO steps for each row in the time of a Newton step without its factorisation
+_NEWTON_PER_STEP = 20.0  # multiplications of a factorisation in the time of an SMO step, for each variable
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The dual problem of kernel machines, in one form for classification, regression and novelty detection."""
+"""The dual problem of kernel machines, in a common form for classification, regression and novelty detection."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from hiperplano.data.design import Array
 
-_CLOSED = 1e300
-_ROUNDING = 1e-14  # of a sum
-_LONGEST = 1e7  # norm of a function, in units of what the targets call for, beyond which float64 cannot find it
+_CLOSED = 1e300  # stands for an infinite slope, at a bound
+_ROUNDING = 1e-14  # share of a sum below which a remainder is rounding
+# Largest norm of a function that float64 can find, in units of half the range of targets / √(largest kernel value).
+_LONGEST = 1e7
 
 
 def filled(bound: Array, total: float, order: Array | slice = slice(None)) -> Array:

@@ -1,4 +1,4 @@
-"""From rows and a kernel to the solution of a dual problem: which form of the Gram matrix serves it."""
+"""Solution of a dual problem from rows and a kernel: choice of how the Gram matrix is stored."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
-_ASKED = 0.25  # of all rows: support vectors for which a part of a small Gram matrix may do
-_FEWEST = 300  # rows up to which the whole matrix costs no more than parts of it
-_SOON = 256  # rows of machines that SMO may solve before a plane is found
-_IN_VAIN = 100  # steps of SMO for each row, where rounding keeps all solvers from the end
-_FEW = 0.2  # of all rows: a cache for fewer is seldom hit
+_ASKED = 0.25  # largest expected share of support vectors for which only parts of a small Gram matrix are computed
+_FEWEST = 300  # up to so many rows, the whole Gram matrix costs no more than parts of it
+_SMO_FIRST = 256  # up to so many rows, SMO is tried before a plane in the features of the kernel
+_STEPS_IN_VAIN = 100  # SMO steps for each row, where rounding keeps any solver from reaching `tol`
+_FEW = 0.2  # least share of the rows that a cache must hold: a smaller one is seldom hit
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def solve_by_planes(
     n_rows : int
         Of the largest machine.
     """
-    if n_rows <= _SOON:
+    if n_rows <= _SMO_FIRST:
         first = smo(replace(control, max_steps=STEPS_PER_ROW * n_rows))
         if (first.violation <= control.tol).all():
             return first
@@ -95,7 +95,7 @@ def solve_by_planes(
     if (found.violation <= control.tol).all():
         return found
     # Dual variables have too few digits for this plane, and SMO will not end either; what it finds soon may be closer.
-    other = smo(replace(control, max_steps=min(control.max_steps, _IN_VAIN * n_rows)))
+    other = smo(replace(control, max_steps=min(control.max_steps, _STEPS_IN_VAIN * n_rows)))
     return min(found, other, key=lambda machines: float(machines.violation.max()))
 
 

@@ -1,4 +1,4 @@
-"""The gradient of a dual problem, brought up to date only in rows where it can matter."""
+"""The gradient of a dual problem, updated only in rows that can violate the optimality conditions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import GramRows
 
-_AHEAD = 2.0  # steps like the present one that a row should be able to rest for: to wake it costs as much as a few
-_UNSEEN = 10.0  # times the largest error seen in float32, for the rows in which it was not looked at
+_AHEAD = 2.0  # a row is skipped only if it could be for so many steps: to bring it up to date costs as much as a few
+_UNSEEN = 10.0  # assumed error of float32 in skipped rows, as a multiple of the largest one seen in others
 
 
 class Gradient:

@@ -1,4 +1,4 @@
-"""Compiled sums and gathers over rows of a Gram matrix that are held in slots."""
+"""Compiled sums and gathers over cached rows of a Gram matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a Gram matrix: in memory, kept in a cache of bounded size, or computed when they are needed."""
+"""Rows of a Gram matrix: in memory, in a cache of bounded size, or computed on demand."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hiperplano.kernels import KernelMatrix
 from hiperplano.kernels.matrix import cut
 from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather, put_tile
 
-_TILE = 384  # rows and columns of a tile: it should stay in a core's cache while it is filled and used
-_SUMMED = 4096  # columns that are summed together
-SMALL = 1024  # rows whose whole Gram matrix costs next to nothing
+_TILE = 384  # rows and columns of a tile, which should stay in a core's cache while it is filled and used
+_SUMMED = 4096  # columns of the Gram matrix that one task sums
+SMALL = 1024  # up to so many rows, the whole Gram matrix costs next to nothing
 
 
 class GramRows(Protocol):

@@ -1,4 +1,4 @@
-"""The free variables of a dual problem by Newton's method: one factorisation in place of many small steps."""
+"""Newton's method for the free variables of a dual problem: a factorisation replaces many SMO steps."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_loops import gather
 
-_ROUNDS = 12
-LEAST_RIDGE = 1e-13  # of the diagonal: equal rows make the free part singular
-MOST_RIDGE = 1e20  # with which a step moves nothing
-_RIDGES = 4  # tries, each with a ridge 1,000 times as large
+_ROUNDS = 12  # most changes of the active set
+LEAST_RIDGE = 1e-13  # least ridge, as a share of the largest diagonal entry: equal rows make the matrix singular
+MOST_RIDGE = 1e20  # largest ridge, with which a step moves nothing
+_RIDGES = 4  # most attempts to factor, each with a ridge 1,000 times as large
 
 
 def newton_steps(

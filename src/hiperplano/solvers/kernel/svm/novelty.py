@@ -1,4 +1,4 @@
-"""The machine of one class, from a start that is near its end."""
+"""One-class support vector machines, started close to the solution."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hiperplano.solvers.kernel.svm.gram_rows import SMALL
 from hiperplano.solvers.kernel.svm.rows_asked import FIRST
 from hiperplano.solvers.kernel.svm.solution import Machines
 
-_SAMPLED = 24  # rows that tell how densely others lie, up to twice as many
-_CLEARLY = 0.5  # of another objective: what is less is so beyond doubt, though few rows were looked at
+_SAMPLED = 24  # sampled rows, 24 to 47, from which the density of the others is estimated
+_CLEARLY = 0.5  # a start is preferred if its estimated objective is below this share of the other's
 
 
 def solve_novelty(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:

@@ -1,4 +1,4 @@
-"""The Gram matrix of few rows, row by row as a machine of few support vectors asks for them."""
+"""A small Gram matrix whose rows are computed on demand, for machines with few support vectors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hiperplano.kernels import KernelMatrix
 from hiperplano.solvers.kernel.svm.gram_loops import drop_tiny
 from hiperplano.solvers.kernel.svm.smo.loops import ASKED
 
-FIRST = 32  # rows that are computed together, then twice as many
-_MANY = 0.5  # of all rows: with more, all that are left are computed at once
-_TINY = 1e-150  # of the largest kernel value: products of such values take a hundred times as long as others
-_LOOKED_AT = 8  # rows that tell whether there are any
+FIRST = 32  # rows that are computed first; each later batch is twice as large
+_MANY = 0.5  # once more than this share of the rows is needed, all others are computed, too
+_TINY = 1e-150  # kernel values below this share of the largest become 0: subnormal products are 100 times as slow
+_LOOKED_AT = 8  # about so many rows are checked for such values
 
 
 class RowsAsked:

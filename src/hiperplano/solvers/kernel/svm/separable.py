@@ -1,4 +1,4 @@
-"""A step for narrow kernels: where rows hardly know each other, every dual variable can be solved for by itself."""
+"""A step for narrow kernels: with a nearly diagonal Gram matrix, every dual variable is solved for separately."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import GramRows
 
-_SAMPLED = 256  # rows that tell whether a kernel is narrow
-_NARROW = 0.5  # of what a row's own step changes of its slope: what those of other rows may
+_SAMPLED = 256  # sampled rows, which show whether a kernel is narrow
+_NARROW = 0.5  # largest effect of other rows' steps on slopes, relative to that of each row's own step
 
 
 def separable_steps(

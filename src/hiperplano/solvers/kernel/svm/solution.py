@@ -1,4 +1,4 @@
-"""How the fit of a kernel support vector machine ended."""
+"""The result of kernel support vector machines."""
 
 from __future__ import annotations
 

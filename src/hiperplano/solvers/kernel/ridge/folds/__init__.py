@@ -1,1 +1,1 @@
-"""Kernel ridge regression on folds, for many penalties."""
+"""Cross-validation of kernel ridge regression, for many penalties."""

@@ -1,4 +1,4 @@
-"""The systems of one fold for several penalties, by factorisations."""
+"""Systems of one fold for several penalties, solved by Cholesky factorisations."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hiperplano.solvers.kernel.refinement import REACH, refined_gradients
 from hiperplano.solvers.kernel.ridge.folds.problem import NEAR, TOL
 from hiperplano.solvers.kernel.ridge.single import inverse_in_single
 
-_APART = 15.0  # largest over smallest penalty of those that share a factorisation: it takes them about 15 steps
-_STEPS = 40
+_APART = 15.0  # largest ratio of penalties that share a factorisation; conjugate gradients then take about 15 steps
+_STEPS = 40  # most steps of conjugate gradients
 
 
 def groups(alphas: Array) -> list[Array]:

@@ -1,8 +1,9 @@
-"""Kernel ridge regression on folds, for many penalties, with one Gram matrix.
+"""Cross-validation of kernel ridge regression for many penalties, with one Gram matrix.
 
-Where a few columns of the matrix span it but for rounding, they make a preconditioner for all folds and penalties.
-Otherwise Lanczos steps for all folds side by side solve the systems of all penalties that are not too small. The others
-of a fold are near each other: one factorisation, in float32, serves as a preconditioner of several penalties.
+If the matrix has a low-rank approximation with an error of the order of the smallest penalty, that preconditions
+conjugate gradients for all folds and penalties. Otherwise Lanczos steps for all folds together solve the systems of all
+penalties that are not too small. The remaining penalties of a fold are close to each other, so that one Cholesky
+factorisation in float32 preconditions several of them.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_SMALL = 400  # rows up to which every system is factored
-_CELLS = 2**24  # of directions at a time
-_LOW = 0.2  # rank, as a share of the rows, up to which a low-rank approximation pays
+_SMALL = 400  # up to so many rows, every system is factored
+_CELLS = 2**24  # numbers in the solutions of the folds that are solved together
+_LOW = 0.2  # largest rank of a low-rank approximation, as a share of the rows
 
 
 class FoldFits(NamedTuple):

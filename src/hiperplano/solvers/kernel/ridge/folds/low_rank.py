@@ -1,8 +1,8 @@
-"""The systems of all folds and penalties by a low-rank approximation of the Gram matrix, F·Fᵀ.
+"""Systems of all folds and penalties, preconditioned by a low-rank approximation F·Fᵀ of the Gram matrix.
 
-The spectrum of a smooth kernel of few columns falls so fast that a part of the rows spans the others, but for less than
-the smallest penalty. One F then serves all folds, which leave out some of its rows, and conjugate gradients with the
-matrix itself need a few steps.
+With few columns, the spectrum of a smooth kernel decays so fast that a part of the rows spans the others up to less
+than the smallest penalty. One F then serves all folds: each leaves out some rows of F. Conjugate gradients with the
+exact matrix then need a few steps.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
 from hiperplano.solvers.kernel.ridge.folds.problem import NEAR, FoldProblem
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 
-_LEFT = 100.0  # times the smallest penalty: what F·Fᵀ may leave of the trace, spread over many directions
-_STEPS = 40
+_LEFT = 100.0  # largest trace of the error of F·Fᵀ, as a multiple of the smallest penalty; many directions share it
+_STEPS = 40  # most steps of conjugate gradients
 
 
 def low_rank(folds: FoldProblem, alphas: Array, share: float) -> Array | None:

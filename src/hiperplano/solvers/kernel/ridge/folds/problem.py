@@ -1,4 +1,4 @@
-"""The systems of folds: those of all rows, with some left out."""
+"""Systems of the folds of a cross-validation: the system of all rows, with some rows left out."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
-TOL = 1e-6  # relative residual: an R² is then exact to 2e-7 or better, since the errors of many rows cancel
-NEAR = 1e-8  # the same to aim at, where a step brings a digit or so
-_GROUP = 128  # mean number of rows of a group for which tiles of their own pay
+TOL = 1e-6  # largest relative residual; R² is then exact to 2e-7 or better, since the errors of many rows cancel
+NEAR = 1e-8  # relative residual to aim at where a step gains about a digit
+_GROUP = 128  # least mean size of groups of rows, left out by the same folds, that get tiles of their own
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""The systems of all folds and penalties side by side, by Lanczos steps.
+"""Systems of all folds and penalties together, by Lanczos steps.
 
-The equations of a fold are those of all rows with some left out, so one product of the Gram matrix serves a direction
-of each fold; and a Krylov space serves all penalties.
+The system of a fold is that of all rows with some left out. So one product with the Gram matrix serves a direction of
+every fold, and one Krylov space serves all penalties of a fold.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from hiperplano.linalg.krylov.lanczos import KrylovSpace, shifted_solutions
 from hiperplano.solvers.kernel.ridge.folds.factors import groups
 from hiperplano.solvers.kernel.ridge.folds.problem import TOL, FoldProblem
 
-_STEPS_OF_FACTOR = 16  # one of all rows costs as much as n over this steps of one right side,
-_STEPS_OF_GROUP = 35  # and what is then left to do for all folds as much as so many of theirs,
-_STEPS_OF_SHIFT = 7  # and so many more for each right side of each penalty
-_MOST_STEPS = 500  # each keeps a direction for every right side
+# What factorisations cost, in Lanczos steps:
+_STEPS_OF_FACTOR = 16  # one of all rows costs n / 16 steps of one right-hand side,
+_STEPS_OF_GROUP = 35  # solving with it costs 35 steps of all folds, over the number of right-hand sides,
+_STEPS_OF_SHIFT = 7  # and 7 more for each penalty
+_MOST_STEPS = 500  # every step stores a direction for each right-hand side
 
 
 class FoldSteps(NamedTuple):

@@ -1,1 +1,1 @@
-"""Machines of all folds of a grid search, which share kernel values."""
+"""Grid search with kernel machines, whose folds share kernel values."""

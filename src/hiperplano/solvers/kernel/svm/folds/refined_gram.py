@@ -1,4 +1,4 @@
-"""A Gram matrix in float32 with what rounding left out: nearly float64, of which some uses need half only."""
+"""A Gram matrix as float32 values and 16-bit corrections: nearly float64, and float32 where that is enough."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hiperplano.kernels import KernelMatrix
 from hiperplano.solvers.kernel.svm.gram_loops import split
 from hiperplano.solvers.kernel.svm.gram_rows import HeldGram
 
-_TILE = 384  # rows and columns of a tile: it should stay in a core's cache while it is filled and used
-_UNIT = 2.0**-38  # of the largest value, so that half a unit of float32 in the last place is below 2¹⁵
-REFINED_BYTES = 6  # for each value
+_TILE = 384  # rows and columns of a tile, which should stay in a core's cache while it is filled and used
+_UNIT = 2.0**-38  # unit of a correction, as a share of the largest value: float32's rounding then fits in 16 bits
+REFINED_BYTES = 6  # bytes of each value
 
 
 class RefinedGram:

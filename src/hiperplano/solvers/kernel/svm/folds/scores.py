@@ -1,4 +1,4 @@
-"""Scores of machines for all folds and a path of C, from one Gram matrix for each kernel."""
+"""Test scores of all folds and values of C, from one Gram matrix for each kernel."""
 
 from __future__ import annotations
 

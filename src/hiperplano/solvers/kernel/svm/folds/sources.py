@@ -1,4 +1,4 @@
-"""Kernel values that machines of many folds share: in which form, and of how many kernels at a time."""
+"""Kernel values shared by the folds: how they are stored, and for how many kernels at a time."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Machines with a share nu of support vectors: dual problems with two sums that are kept."""
+"""Support vector machines with a parameter nu: dual problems with two equality constraints."""

@@ -1,4 +1,4 @@
-"""Compiled sequential minimal optimisation of a dense problem with two sums that are kept."""
+"""Compiled SMO for dense dual problems with two equality constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All machines with a parameter nu of a model: small ones by compiled calls, large ones each by decomposition."""
+"""All machines of a model with a parameter nu: small ones in compiled calls, large ones by decomposition."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 from hiperplano.solvers.kernel.svm.rows_asked import RowsAsked
 from hiperplano.solvers.kernel.svm.solution import Machines
 
-_CHUNKS = 4  # of small machines for each thread
+_CHUNKS = 4  # groups of small machines for each thread
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The dual problem of machines with a parameter nu, in one form for classification and regression."""
+"""The dual problem of machines with a parameter nu, in a common form for classification and regression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A compiled machine of few rows with two sums: SMO with its Gram matrix held, and the machine with a C or ε it is."""
+"""Compiled solution of small machines with a parameter nu, and of the equivalent machine with a C or ε."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from hiperplano.solvers.kernel.svm.small.loops import (
 )
 from hiperplano.solvers.kernel.svm.smo.loops import CLOSED, larger
 
-CLEAR = 10.0  # times the violation,
-ROUNDING = 1e-9  # times the largest score, and
-BLURRED = 1e3  # times what rounding leaves uncertain of scores: a margin that is one
-_AT_LEAST = 500_000  # for the last digits: less than what a fit costs in any case
-_NO_MARGIN = 0.01  # of βᵀKβ where `tol` is reached: where it falls so far, it falls to 0
-_CLEARLY = 0.5  # of another objective
-CLOSER = 0.1  # of tol, where the margin may not be one
+# A margin counts if it exceeds the sum of these multiples:
+CLEAR = 10.0  # of the violation,
+ROUNDING = 1e-9  # of the largest score, and
+BLURRED = 1e3  # of the rounding error of scores
+_AT_LEAST = 500_000  # least budget for polishing, in thirds of a multiplication: less than the overhead of a fit
+_NO_MARGIN = 0.01  # polishing ends if βᵀKβ falls to this share of its value at `tol`: it is then on its way to 0
+_CLEARLY = 0.5  # the uniform start is preferred if its objective is below this share of the other's
+CLOSER = 0.1  # share of tol to solve to, if it is unclear whether there is a margin
 
 
 class NuEnd(NamedTuple):

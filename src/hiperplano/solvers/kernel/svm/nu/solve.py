@@ -1,4 +1,4 @@
-"""Machines with a parameter nu: their dual problem by decomposition, and the machine with a C or ε that they are."""
+"""Machines with a parameter nu by decomposition, and the equivalent machine with a C or ε."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
 from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem
 from hiperplano.solvers.kernel.svm.nu.small_loops import BLURRED, CLEAR, ROUNDING
 
-_SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
-_NEW = 256  # rows, at least, that come into a working set because they violate most
-_IDLE = 10  # rounds that do not lower the objective before rounding is blamed
+_SHARE = 0.1  # a working set is solved until its violation is below this share of that of all rows
+_NEW = 256  # least number of violating rows that a working set takes in
+_IDLE = 10  # rounds in sequence that do not lower the objective, after which only rounding is left
 
 
 @dataclass(frozen=True)

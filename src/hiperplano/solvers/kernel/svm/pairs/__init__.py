@@ -1,1 +1,1 @@
-"""Machines for pairs of classes, which share kernel values."""
+"""One-versus-one machines, which share kernel values."""

@@ -1,4 +1,4 @@
-"""Compiled machines of many pairs of classes, one after the other, from one Gram matrix that is held."""
+"""Compiled solution of the machines of many pairs of classes, from one Gram matrix in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dual problems of all pairs of classes, of rows that are sorted by class."""
+"""The dual problems of all pairs of classes, for rows sorted by class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All machines of a classifier: small ones by one compiled loop, large ones each by decomposition."""
+"""All machines of a classifier: small ones in a compiled loop, large ones by decomposition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 from hiperplano.solvers.kernel.svm.planes.solve import Planes
 from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
-_CHUNKS = 4  # of small machines for each thread
+_CHUNKS = 4  # groups of small machines for each thread
 
 
 def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:

@@ -1,1 +1,1 @@
-"""Machines of few rows, each in one compiled call."""
+"""Small machines, each solved in one compiled call."""

@@ -1,4 +1,4 @@
-"""Compiled solution for the free variables of a small machine: one factorisation in place of many small steps."""
+"""Compiled solution for the free variables of a small machine: a factorisation replaces many SMO steps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from numba import njit
 
 from hiperplano.data.design import Array
 
-_SINGULAR = 1e-11  # of the diagonal: what is left of it where rows depend on others
-_REFINED = 2  # solutions with one factor: the second makes up for the digits that the first has lost
-PER_UPDATE = 3  # of a gradient by a variable, for each row, in thirds of a multiplication, as all that is counted here
-MOST_MET = 8  # variables that meet a bound one after the other
+_SINGULAR = 1e-11  # a pivot below this share of its diagonal entry belongs to a linearly dependent row
+_REFINED = 2  # solves with one factor: the second is a step of iterative refinement
+# Work is counted in thirds of a multiplication, so that a Cholesky factorisation of size m counts m³.
+PER_UPDATE = 3  # updating the gradient by one variable, for each row
+MOST_MET = 8  # most steps in sequence, each of which ends at a bound
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""A compiled machine of few rows: SMO with its Gram matrix held, and how it ended."""
+"""Compiled solution of a small machine by SMO, with its Gram matrix in memory, and its certificate."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
 from hiperplano.solvers.kernel.svm.smo.loops import Slices, open_directions, smo_of_slices
 
-POLISHED = 200  # rows up to which the last digits cost next to nothing
-_POLISHED_TOL = 1e-10  # at least, in units of the targets
-POLISH = 1e-6  # of tol: what they are
-RELEASED = 16  # steps of SMO between two solutions for the free variables: those that let others go free
-MOST_TURNS = 40  # of the two, as long as they cost no more than what led to them: in units of thirds,
-PER_STEP = 24  # for each variable of a step, and
-PER_VALUE = 72  # for each value of the Gram matrix
-_FAR = 1e8  # bounds, in units of kernel values, within which rounding adds up to nothing
+POLISHED = 200  # machines of up to so many rows are polished: solved beyond `tol`, which costs next to nothing
+POLISH = 1e-6  # tolerance of polishing, as a share of `tol`,
+_POLISHED_TOL = 1e-10  # but at least this, in units of the targets
+RELEASED = 16  # SMO steps, which may free further variables, between two solves for the free variables
+MOST_TURNS = 40  # most alternations of the two, while they cost no more than the fit before them
+# That cost, in thirds of a multiplication (`free_loops`):
+PER_STEP = 24  # of an SMO step, for each variable
+PER_VALUE = 72  # of each value of the Gram matrix
+_FAR = 1e8  # bounds times kernel values above which accumulated rounding requires a fresh gradient
 EPS = np.finfo(np.float64).eps
 
 

@@ -1,4 +1,4 @@
-"""A machine of few rows by one compiled call."""
+"""Solution of a small machine in one compiled call."""
 
 from __future__ import annotations
 

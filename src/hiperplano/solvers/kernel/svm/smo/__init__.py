@@ -1,1 +1,1 @@
-"""Sequential minimal optimisation of dense problems, compiled."""
+"""Compiled sequential minimal optimisation (SMO) of dense problems."""

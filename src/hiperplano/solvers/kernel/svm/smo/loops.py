@@ -1,4 +1,4 @@
-"""Compiled sequential minimal optimisation: pairs chosen by second order, moved along conjugate directions."""
+"""Compiled SMO: pairs are chosen by second-order gains and moved along conjugate directions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numba.extending import intrinsic
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.smo.moves import LONGEST, move_along
 
-CLOSED = 1e300  # stands for infinity, which these loops may not meet,
-_FAR = 1e20  # and in float32, where it is multiplied, too
-BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
-FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
-LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
-ASKED = 2  # marks rows of a Gram matrix that were needed and are not there
-ENOUGH = 0.25  # of the largest gain of a step: what is taken where the row of that step is not there
+CLOSED = 1e300  # stands for infinity, which fast-math loops must not meet
+_FAR = 1e20  # the same in float32, small enough to be multiplied
+BLOCK = 128  # variables in a block; the best variable is searched for only in the block that holds it
+FLAT = 5e-13  # least curvature along a pair, as a share of its diagonal entries: equal rows have none
+LEAST = 1e-100  # the same as a share of the largest diagonal entry, for rows of zeros
+ASKED = 2  # marks rows of a Gram matrix that were needed, but are not computed yet
+ENOUGH = 0.25  # share of the largest gain that a computed row must offer, if the best row is not computed
 EPS, EPS_32 = float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps)
-LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
+LEAST_RANKED = np.float32(1e-30)  # least curvature in float32, so that gains stay finite
 
 
 def _selection(comparison: str) -> Any:

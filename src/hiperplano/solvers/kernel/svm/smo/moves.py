@@ -1,4 +1,4 @@
-"""Compiled moves of SMO: two variables by themselves, or along with those of the steps before."""
+"""Compiled moves of SMO: two variables alone, or along a direction conjugate to the steps before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numba import njit
 
 from hiperplano.data.design import Array
 
-LONGEST = 32  # variables of a direction: more take longer than conjugacy to earlier pairs is worth
+LONGEST = 32  # most variables in a direction: conjugacy to more pairs is not worth its time
 
 
 @njit(cache=True, nogil=True)
