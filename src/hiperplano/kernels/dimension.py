@@ -1,11 +1,19 @@
-"""How many features a kernel has."""
+"""Kernels with few features: how many they have, and whether it pays to compute them."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
+
+from hiperplano.data.block import Array
 from hiperplano.kernels.algebra import Constant, Kernel, Product, Scaled, Sum
 from hiperplano.kernels.inner_product import Linear, Polynomial
+from hiperplano.kernels.matrix import dense_if_small
+
+_ROWS = 4  # for each feature, from which on solvers in the features are faster than those on the Gram matrix
 
 
 def n_features(kernel: Kernel, n_columns: int) -> float:
@@ -25,3 +33,22 @@ def n_features(kernel: Kernel, n_columns: int) -> float:
         case Scaled():
             return n_features(kernel.kernel, n_columns)
     return math.inf
+
+
+def few_features(kernel: Kernel, X: Any, n_rows: int) -> Array | None:
+    """The features of all rows in float64, of shape (n, features), if there are far fewer features than rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : ndarray or CSR matrix of shape (n, d)
+    n_rows : int
+        Of the smallest problem that is to be solved with them.
+    """
+    if _ROWS * n_features(kernel, X.shape[1]) > n_rows:
+        return None
+    rows = dense_if_small(X)
+    if issparse(rows):
+        return None
+    found = np.asarray(kernel.features(np.asarray(rows, dtype=np.float64)), dtype=np.float64)
+    return found if np.isfinite(found).all() else None

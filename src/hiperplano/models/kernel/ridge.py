@@ -113,7 +113,8 @@ class KernelRidge(KernelLeastSquares):
     solver : {"auto", "cholesky", "conjugate", "nystroem"}, default="auto"
         "cholesky" factors the Gram matrix. "conjugate" takes preconditioned conjugate gradients to a residual of `tol`;
         the matrix need not fit in memory. "nystroem" minimises among the functions of `n_components` rows, for hundreds
-        of thousands of rows. "auto" is exact where the Gram matrix fits in half of the memory, by what is faster.
+        of thousands of rows. "auto" is exact where the Gram matrix fits in half of the memory, by what is faster, and
+        for a linear kernel, or a polynomial one on few columns, with any number of rows.
     n_components : int, optional
         Rows that serve as centres, for "nystroem"; by default a multiple of √n.
     tol : float, default=1e-8

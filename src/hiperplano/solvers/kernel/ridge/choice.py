@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from hiperplano.kernels.dimension import few_features
 from hiperplano.linalg.memory import require_bytes
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.conjugate import solve_conjugate, steps_of_cholesky, tiles_fit
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly
+from hiperplano.solvers.kernel.ridge.features import solve_in_features
 from hiperplano.solvers.kernel.ridge.nystroem import default_centres, solve_nystroem
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
@@ -43,6 +45,9 @@ def solve_ridge(
     """
     n, note = problem.n_rows, ""
     if solver == "auto":
+        features = few_features(problem.gram.kernel, problem.gram.X, n) if problem.alpha.all() else None
+        if features is not None and (found := solve_in_features(problem, features)) is not None:
+            return found
         solver = fitting_solver(problem)
         if solver == "nystroem":
             note = Message(

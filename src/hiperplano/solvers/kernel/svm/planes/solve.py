@@ -12,21 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 from hiperplano.data.loops.arrays import frozen
 from hiperplano.kernels import Kernel
-from hiperplano.kernels.dimension import n_features
+from hiperplano.kernels.dimension import few_features
 from hiperplano.kernels.inner_product import row_squares
-from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, score_rounding
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.planes.exact_duals import exact_duals
 from hiperplano.solvers.svm.compiled.problem import Box, Control, LoopRows
 from hiperplano.solvers.svm.compiled.solve import POLISHING, Search, solve_dense
 
-_ROWS = 4  # for each feature: with fewer, SMO on the Gram matrix may be faster
 _TOL = 1e-6  # relative duality gap from which on the last digits take one or two steps
 _PASSES = 1000  # over the features
 _ROUNDING = 1e-13  # share of the objective where all scores are 0
@@ -46,13 +43,8 @@ class Planes:
     @classmethod
     def of(cls, kernel: Kernel, x: Any, n_rows: int, max_steps: int) -> Self | None:
         """None where the kernel has too many features for machines of so many rows, or few steps are allowed."""
-        if _ROWS * n_features(kernel, x.shape[1]) > n_rows or max_steps < _PASSES + POLISHING:
-            return None
-        rows = dense_if_small(x)
-        if issparse(rows):
-            return None
-        found = np.asarray(kernel.features(np.asarray(rows, dtype=np.float64)), dtype=np.float64)
-        return cls(found) if np.isfinite(found).all() else None
+        found = few_features(kernel, x, n_rows) if max_steps >= _PASSES + POLISHING else None
+        return None if found is None else cls(found)
 
     def solve(self, problem: DualProblem, rows: Array | slice, tol: float) -> Minimum | None:
         """The solution of a machine on some rows; None where its dual problem is not of a plane, or none was found."""

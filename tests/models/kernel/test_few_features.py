@@ -1,4 +1,4 @@
-"""Machines of kernels with few features are planes in these: the same answer as by SMO, on columns of any scale."""
+"""Kernels with few features: machines are solved in these, with the answer that the Gram matrix gives."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+import sklearn.kernel_ridge
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from hiperplano import SVC, SVR
+from hiperplano import SVC, SVR, KernelRidge
 from hiperplano.kernels import RBF, Constant, Linear, Polynomial
 from hiperplano.kernels.dimension import n_features
 
@@ -105,3 +106,34 @@ def test_planes_that_dual_variables_cannot_express():
     with pytest.warns(ConvergenceWarning, match="Standardise the columns"):
         model = SVC(kernel="linear").fit(x, target > np.median(target))
     assert model.n_iter_[0] <= 200 * len(x)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_ridge_agrees_with_the_gram_matrix(kernel, intercept):
+    x, target, weight = table()
+    targets = np.column_stack([target, np.sin(target), target**2])
+    model, other = (
+        KernelRidge(alpha=[0.1, 3.0, 0.1], kernel=each, fit_intercept=intercept) for each in (kernel, "precomputed")
+    )
+    model.fit(x, targets, sample_weight=weight)
+    other.fit(kernel(x), targets, sample_weight=weight)
+    assert "features" in str(model.solution_.method)
+    assert "features" not in str(other.solution_.method)
+    np.testing.assert_allclose(model.dual_coef_, other.dual_coef_, atol=1e-9 * np.abs(other.dual_coef_).max())
+    np.testing.assert_allclose(model.predict(x), other.predict(kernel(x)), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model.solution_.objective, other.solution_.objective, rtol=1e-9)
+
+
+def test_ridge_agrees_with_scikit_learn():
+    x, target, weight = table()
+    model, other = KernelRidge(alpha=0.5), sklearn.kernel_ridge.KernelRidge(alpha=0.5)
+    model.fit(x, target, sample_weight=weight)
+    other.fit(x, target, sample_weight=weight)
+    np.testing.assert_allclose(model.dual_coef_, other.dual_coef_, rtol=1e-8, atol=1e-10)
+
+
+def test_ridge_leaves_penalties_that_rounding_hides_to_the_gram_matrix():
+    x, target, _ = table()
+    model = KernelRidge(alpha=1e-9).fit(1e6 * x, target)
+    assert "features" not in str(model.solution_.method)
