@@ -30,10 +30,11 @@ _TURNED = 15.0  # a stored number brought into the order of columns
 _SPARSE = 2e5  # a product of two sparse matrices, however small
 _PRODUCT = 0.022  # one multiplication inside a product of matrices
 _FACTOR = 0.055  # one multiplication inside a triangular factorisation
-_DOT = 0.11  # the same inside a product of two different matrices, on the machine that the next three are from,
+_DOT = 0.11  # the same inside a product of two different matrices, on the machine that the next four are from,
 _INVERTED = 1.5  # the inverse of a triangle, in factorisations of its size,
 _TRIDIAGONAL = 10.0  # a tridiagonal form, and the matrix that leads to it,
-_DECOMPOSED = 22.0  # and singular values and vectors of a triangle, from its products
+_RECURRENCE = 1.0  # a number of a row or its coordinates, in a recurrence along such a form for one penalty,
+_DECOMPOSED = 36.0  # and singular values and vectors of a triangle, from its products
 _CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20  # in those of a factorisation, however small
 _UNIT = 5.5  # a number of a symmetric matrix, scaled before the factorisation and visited for the condition after it
 _SYSTEM = 2e4  # a factorisation, however small
@@ -163,9 +164,11 @@ class Costs:
 
     def inverses_of_rows(self, n_penalties: int) -> float:
         """Products of all pairs of dense rows, and the diagonals of their inverses with each penalty."""
-        form = min(n_penalties * (1.0 + _INVERTED), _TRIDIAGONAL)
-        products = 0.5 * self._dot(self.n_rows, self.n_columns - 1)
-        return products + form * self._factor_only(self.n_rows) + _CALLS_OF_ROWS * _SYSTEM
+        n = self.n_rows
+        products = 0.5 * self._dot(n, self.n_columns - 1)
+        factors = n_penalties * (1.0 + _INVERTED) * self._factor_only(n)
+        form = factors if self.prefer_factors(n_penalties) else self._tridiagonal(n, n, n_penalties)
+        return products + form + _CALLS_OF_ROWS * _SYSTEM
 
     def leverages_by_factors(self, n_penalties: int) -> float:
         """Leverages of all rows from a triangular factor of products of columns for each penalty."""
@@ -174,11 +177,21 @@ class Costs:
         each = (1.0 + _INVERTED) * self._factor_only(d) + share * self._dot(d, self.n_rows) + _CALLS_OF_FACTOR * _SYSTEM
         return n_penalties * each
 
+    def leverages_by_tridiagonal(self, n_penalties: int) -> float:
+        """The same from a tridiagonal form of the products of columns."""
+        d = self.n_columns - 1
+        form = self._tridiagonal(d, self.n_rows, n_penalties)
+        return form + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
+
     @property
     def leverages_by_decomposition(self) -> float:
         """The same from singular vectors, for any number of penalties."""
         d = self.n_columns - 1
         return _DECOMPOSED * self._factor_only(d) + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
+
+    def _tridiagonal(self, size: int, n_vectors: int, n_penalties: int) -> float:
+        """A tridiagonal form, and so many vectors times its inverses with each penalty."""
+        return _TRIDIAGONAL * self._factor_only(size) + _RECURRENCE * float(size) * n_vectors * n_penalties
 
     @staticmethod
     def _dot(size: int, length: int) -> float:
