@@ -11,7 +11,7 @@ from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_row
 from hiperplano.linalg.shifted.factors import ShiftedFactors
 from hiperplano.linalg.shifted.tridiagonal import Tridiagonal
 from hiperplano.solvers.cost import Costs
-from hiperplano.solvers.least_squares.wide import MOST_FACTORED
+from hiperplano.solvers.least_squares.solution import MOST_FACTORED_PENALISED
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
 LEAST_EIGENVALUE = 1e-9  # of the largest square: others above this keep seven digits, and scores that choose one eight
@@ -71,7 +71,7 @@ def rows_to_multiply(design: Design, fit_intercept: bool) -> CentredRows:
 
     Standard errors of few columns need dense ones.
     """
-    if design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > MOST_FACTORED:
+    if design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > MOST_FACTORED_PENALISED:
         rows = sparse_rows(design, fit_intercept)
         if not rows.cancels:
             return rows
