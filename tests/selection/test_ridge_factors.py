@@ -8,6 +8,7 @@ from hiperplano import RidgeCV
 from hiperplano.linalg.triangular import inverse_triangle, times_triangle
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.path import leave_one_out
+from tests.shipped import Shipped
 
 ALPHAS = np.array([3.0, 0.2, 50.0])
 MANY_ALPHAS = np.array([3.0, 0.2, 50.0, 0.01, 1e3])
@@ -87,6 +88,17 @@ def test_as_many_rows_as_columns_and_an_intercept_are_not_left_out_one_by_one(n,
     monkeypatch.setattr(leave_one_out, "ridge_path", None)
     model = RidgeCV(alphas).fit(X, y[:, 0], weight)
     np.testing.assert_allclose(model.scores_, -np.average(expected, axis=0, weights=weight), rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(300, 60), (90, 60), (61, 60)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_penalties_are_the_same_wherever_rows_are(shape, weighted):
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=shape) + 3.0, rng.normal(size=(shape[0], 2))
+    weight = rng.uniform(0.5, 2.0, shape[0]) if weighted else None
+    here, there = RidgeCV(MANY_ALPHAS).fit(X, y, weight), RidgeCV(MANY_ALPHAS).fit(Shipped(X, y, weight))
+    np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-9)
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=0, atol=1e-9 * np.abs(here.coef_).max())
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 64, 65, 128, 200, 333])
