@@ -1,4 +1,4 @@
-"""Leave-one-out of few penalties, each by a factor of its own, against fits without one row."""
+"""Leave-one-out by factors for few penalties, by tridiagonal forms for many, against fits without one row."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,11 @@ from scipy.sparse import csr_array
 from hiperplano import RidgeCV
 from hiperplano.linalg.triangular import inverse_triangle, times_triangle
 from hiperplano.solvers.cost import Costs
+from hiperplano.solvers.least_squares.path import leave_one_out
+from tests.shipped import Shipped
 
 ALPHAS = np.array([3.0, 0.2, 50.0])
+MANY_ALPHAS = np.array([3.0, 0.2, 50.0, 0.01, 1e3])
 
 
 def without_one_row(X, y, weight, alphas, fit_intercept):
@@ -30,15 +33,16 @@ def without_one_row(X, y, weight, alphas, fit_intercept):
 @pytest.mark.parametrize("density", [None, 0.05])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_factors_equal_fits_without_one_row(shape, density, weighted, fit_intercept):
+@pytest.mark.parametrize("alphas", [ALPHAS, MANY_ALPHAS], ids=["few", "many"])
+def test_equal_to_fits_without_one_row(shape, density, weighted, fit_intercept, alphas):
     rng = np.random.default_rng(3)
     X = rng.normal(size=shape) * 10.0 ** rng.uniform(-1, 1, shape[1])
     X = X + 4.0 if density is None else X * (rng.uniform(size=shape) < density)
     y = X @ rng.normal(size=(shape[1], 2)) + rng.normal(size=(shape[0], 2)) + 5.0
     weight = rng.uniform(0.2, 3.0, shape[0]) if weighted else np.ones(shape[0])
-    model = RidgeCV(ALPHAS, fit_intercept=fit_intercept, store_cv_results=True)
+    model = RidgeCV(alphas, fit_intercept=fit_intercept, store_cv_results=True)
     model.fit(X if density is None else csr_array(X), y, weight if weighted else None)
-    expected = without_one_row(X, y, weight, ALPHAS, fit_intercept) * weight[:, None, None]
+    expected = without_one_row(X, y, weight, alphas, fit_intercept) * weight[:, None, None]
     np.testing.assert_allclose(model.cv_results_, expected, rtol=1e-7, atol=1e-9 * expected.mean())
     np.testing.assert_allclose(model.scores_, -expected.sum(axis=0).mean(axis=0) / weight.sum(), rtol=1e-9)
 
@@ -61,6 +65,42 @@ def test_a_penalty_may_be_named_twice():
     np.testing.assert_array_equal(twice.scores_, once.scores_[[0, 1, 0]])
 
 
+@pytest.mark.parametrize("spread", [1.0, 300.0, 1e7])
+def test_many_penalties_on_columns_of_any_scales(spread):
+    """With the last, products of columns lose the digits of short ones, and a decomposition is taken."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(90, 60)) * spread ** rng.uniform(0, 1, 60)
+    X[:, 7] = 3.0  # a column that does not vary
+    y = rng.normal(size=(90, 1)) + (X / X.std(axis=0).clip(1e-9))[:, :3].sum(axis=1, keepdims=True)
+    expected = without_one_row(X, y, np.ones(90), MANY_ALPHAS, True)
+    model = RidgeCV(MANY_ALPHAS).fit(X, y[:, 0])
+    np.testing.assert_allclose(model.scores_, -expected.mean(axis=(0, 1)), rtol=1e-8)
+
+
+@pytest.mark.parametrize("n", [12, 41])
+def test_as_many_rows_as_columns_and_an_intercept_are_not_left_out_one_by_one(n, monkeypatch):
+    """Each nearly decides its own fit; products of columns would tell nothing of what others leave of it."""
+    rng = np.random.default_rng(7)
+    X = (rng.normal(size=(n, n - 1)) + rng.normal(size=(n, 1))) * 300.0 ** rng.uniform(0, 1, n - 1)
+    y, weight = rng.normal(size=(n, 1)), rng.uniform(0.5, 2.0, n)
+    alphas = np.logspace(-3, 3, 7)
+    expected = without_one_row(X, y, weight, alphas, True)[:, 0]
+    monkeypatch.setattr(leave_one_out, "ridge_path", None)
+    model = RidgeCV(alphas).fit(X, y[:, 0], weight)
+    np.testing.assert_allclose(model.scores_, -np.average(expected, axis=0, weights=weight), rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(300, 60), (90, 60), (61, 60)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_penalties_are_the_same_wherever_rows_are(shape, weighted):
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=shape) + 3.0, rng.normal(size=(shape[0], 2))
+    weight = rng.uniform(0.5, 2.0, shape[0]) if weighted else None
+    here, there = RidgeCV(MANY_ALPHAS).fit(X, y, weight), RidgeCV(MANY_ALPHAS).fit(Shipped(X, y, weight))
+    np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-9)
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=0, atol=1e-9 * np.abs(here.coef_).max())
+
+
 @pytest.mark.parametrize("size", [0, 1, 5, 64, 65, 128, 200, 333])
 def test_inverse_of_a_triangle(size):
     rng = np.random.default_rng(size)
@@ -78,11 +118,13 @@ def test_the_least_work_is_chosen():
             of.inverses_of_rows(n_penalties),
             of.leverages_by_factors(n_penalties),
             of.leverages_by_decomposition,
+            of.leverages_by_tridiagonal(n_penalties),
         )
         return ways.index(min(ways))
 
-    assert costs(1_000, 900, 3) == costs(1_000, 900, 30) == 0
-    assert costs(1_000, 500, 3) == 1
-    assert costs(1_000, 500, 30) == costs(20_000, 500, 3) == 2
+    assert costs(1_000, 900, 3) == costs(1_000, 990, 30) == 0
+    assert costs(1_000, 500, 2) == 1
+    assert costs(20_000, 500, 30) == costs(2_000, 200, 30) == 2
+    assert costs(1_000, 900, 30) == costs(1_000, 500, 30) == 3
     assert Costs.prefer_factors(3)
     assert not Costs.prefer_factors(30)

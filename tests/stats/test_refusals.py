@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sklearn.linear_model
 
-from hiperplano import LeastSquaresClassifier, LinearRegression, RidgeCV, diagnose, inference, load_credit_line
+from hiperplano import LeastSquaresClassifier, LinearRegression, Ridge, RidgeCV, diagnose, inference, load_credit_line
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable
 
 X, y = load_credit_line(as_frame=True, return_X_y=True)
@@ -29,3 +29,15 @@ def test_one_class_is_shown_as_it_was_written():
 def test_the_penalty_at_fault_is_named():
     with pytest.raises(InvalidParameter, match=r"alphas\[1\]=-1"):
         RidgeCV(alphas=[1, -1]).fit(X, y)
+
+
+def test_a_ridge_with_fewer_rows_than_many_columns_says_how_to_get_them():
+    """Neither the rows nor products of 150 columns are kept; the rows, given again, tell the same as a Gram matrix."""
+    rng = np.random.default_rng(0)
+    rows, target = rng.normal(size=(60, 150)), rng.normal(size=60)
+    model = Ridge(10.0).fit(rows, target)
+    with pytest.raises(NotAvailable, match="solver='gram'"):
+        model.summary()
+    by_columns = Ridge(10.0, solver="gram").fit(rows, target).summary().to_pandas()
+    given = inference(model, rows, target).to_pandas()
+    np.testing.assert_allclose(given["se"], by_columns["se"], rtol=1e-8)

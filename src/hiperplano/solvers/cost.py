@@ -40,7 +40,8 @@ _DOT = 0.11  # one multiplication of a general matrix product (GEMM), in nanosec
 # Multiples of a Cholesky factorisation of the same size:
 _INVERTED = 1.5  # inverse of a triangular matrix
 _TRIDIAGONAL = 10.0  # reduction to tridiagonal form, with the orthogonal matrix
-_DECOMPOSED = 22.0  # singular values and vectors of a triangular matrix, from its Gram matrix
+_DECOMPOSED = 36.0  # singular values and vectors of a triangular matrix, from its Gram matrix
+_RECURRENCE = 1.0  # nanoseconds for each number of the rows, in a recurrence along a tridiagonal form for one penalty
 # Fixed overheads, as multiples of `_SYSTEM`: of a factor for each penalty, of a decomposition, of products of rows.
 _CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20
 
@@ -171,9 +172,11 @@ class Costs:
 
     def inverses_of_rows(self, n_penalties: int) -> float:
         """X·Xᵀ of dense rows, and the diagonals of (X·Xᵀ + alpha)⁻¹ for each penalty."""
-        form = min(n_penalties * (1.0 + _INVERTED), _TRIDIAGONAL)
-        products = 0.5 * self._dot(self.n_rows, self.n_columns - 1)
-        return products + form * self._factor_only(self.n_rows) + _CALLS_OF_ROWS * _SYSTEM
+        n = self.n_rows
+        products = 0.5 * self._dot(n, self.n_columns - 1)
+        factors = n_penalties * (1.0 + _INVERTED) * self._factor_only(n)
+        form = factors if self.prefer_factors(n_penalties) else self._tridiagonal(n, n, n_penalties)
+        return products + form + _CALLS_OF_ROWS * _SYSTEM
 
     def leverages_by_factors(self, n_penalties: int) -> float:
         """Leverages of all rows, from a Cholesky factor of XᵀX + alpha for each penalty."""
@@ -182,11 +185,21 @@ class Costs:
         each = (1.0 + _INVERTED) * self._factor_only(d) + share * self._dot(d, self.n_rows) + _CALLS_OF_FACTOR * _SYSTEM
         return n_penalties * each
 
+    def leverages_by_tridiagonal(self, n_penalties: int) -> float:
+        """The same from a tridiagonal form of XᵀX."""
+        d = self.n_columns - 1
+        form = self._tridiagonal(d, self.n_rows, n_penalties)
+        return form + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
+
     @property
     def leverages_by_decomposition(self) -> float:
         """The same from singular vectors, which serve any number of penalties."""
         d = self.n_columns - 1
         return _DECOMPOSED * self._factor_only(d) + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
+
+    def _tridiagonal(self, size: int, n_vectors: int, n_penalties: int) -> float:
+        """A tridiagonal form, and so many vectors times its inverses with each penalty."""
+        return _TRIDIAGONAL * self._factor_only(size) + _RECURRENCE * float(size) * n_vectors * n_penalties
 
     @staticmethod
     def _dot(size: int, length: int) -> float:

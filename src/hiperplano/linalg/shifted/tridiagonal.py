@@ -62,26 +62,55 @@ class Tridiagonal:
         # Reflections lie where those of a reduction to Hessenberg form do.
         return cls(diagonal, beside, lapack.dorghr(held, tau, lwork=_PANEL * n, overwrite_a=1)[0])
 
-    def inverses(self, right: Array, shifts: Array) -> Inverses:
-        """For right-hand sides of shape (n, k) and shifts of 0 or more.
-
-        With T + shift = L·D·Lᵀ the diagonal is Σₖ zᵢₖ²/Dₖ, where row i of Q is L·zᵢ.
-        """
-        from hiperplano.linalg.shifted.loops import add_inverse_diagonals
-
+    def shifted(self, shifts: Array) -> ShiftedTridiagonal:
+        """T plus each of some shifts, for which `of` has found that it can be factored."""
         n, n_shifts = len(self.diagonal), len(shifts)
-        turned = self.turn.T @ right
         pivots, below = np.empty((n, n_shifts)), np.zeros((n, n_shifts))
-        solved = np.empty((n, n_shifts, right.shape[1]))
         for number, shift in enumerate(shifts):
             pivots[:, number], below[1:, number], _ = lapack.dpttrf(self.diagonal + shift, self.beside)
-            solved[:, number] = lapack.dpttrs(pivots[:, number], below[1:, number], turned)[0]
-        diagonal = np.zeros((n, n_shifts))
+        return ShiftedTridiagonal(pivots, below)
 
-        def part(start: int) -> None:
-            rows = slice(start, start + _ROWS)
-            add_inverse_diagonals(self.turn[rows].T, 1.0 / pivots, below, diagonal[rows])
-
-        in_threads(part, range(0, n, _ROWS), diagonal.size * n)
+    def inverses(self, right: Array, shifts: Array) -> Inverses:
+        """For right-hand sides of shape (n, k) and shifts of 0 or more."""
+        n, n_shifts = len(self.diagonal), len(shifts)
+        shifted = self.shifted(shifts)
+        diagonal = shifted.quadratic_forms(self.turn.T)
+        solved = shifted.solve(self.turn.T @ right)
         solved = (self.turn @ solved.reshape(n, -1)).reshape(n, n_shifts, -1)
         return Inverses(diagonal, np.swapaxes(solved, 1, 2))
+
+
+class ShiftedTridiagonal(NamedTuple):
+    """L·D·Lᵀ = T + shift, for every shift.
+
+    Attributes
+    ----------
+    pivots : ndarray of shape (n, shifts)
+        D.
+    below : ndarray of shape (n, shifts)
+        Of L, beside the diagonal; 0 in the first row.
+    """
+
+    pivots: Array
+    below: Array
+
+    def quadratic_forms(self, vectors: Array) -> Array:
+        """vᵀ·(T + shift)⁻¹·v = Σₖ zₖ²/Dₖ with v = L·z, for the m columns v of `vectors`: of shape (m, shifts)."""
+        from hiperplano.linalg.shifted.loops import add_inverse_diagonals
+
+        out, inverse = np.zeros((vectors.shape[1], self.pivots.shape[1])), 1.0 / self.pivots
+
+        def part(start: int) -> None:
+            some = slice(start, start + _ROWS)
+            add_inverse_diagonals(vectors[:, some], inverse, self.below, out[some])
+
+        in_threads(part, range(0, len(out), _ROWS), out.size * len(vectors))
+        return out
+
+    def solve(self, right: Array) -> Array:
+        """(T + shift)⁻¹·right, of shape (n, shifts, k) for right-hand sides of shape (n, k)."""
+        n, n_shifts = self.pivots.shape
+        solved = np.empty((n, n_shifts, right.shape[1]))
+        for number in range(n_shifts):
+            solved[:, number] = lapack.dpttrs(self.pivots[:, number], self.below[1:, number], right)[0]
+        return solved

@@ -12,7 +12,11 @@ from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares, 
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.single import suits_single
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, with_all_columns
+from hiperplano.solvers.least_squares.solution import (
+    MOST_FACTORED_PENALISED,
+    LeastSquaresSolution,
+    with_all_columns,
+)
 from hiperplano.solvers.least_squares.sparse_factor import (
     ColumnPreconditioner,
     least_factor_cost,
@@ -25,8 +29,7 @@ from hiperplano.solvers.least_squares.wide import factored_sparse_rows, few_spar
 SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
 _MOST_SPARSE_COLUMNS = 2_000
-_MOST_KEPT = 512  # columns up to which a solution has what standard errors need, whatever that takes,
-_MOST_KEPT_PENALISED = 128  # the same of coefficients that a penalty has biased
+_MOST_KEPT = 512  # columns up to which a solution has what standard errors need, whatever that takes
 _PATIENCE = 1.5  # times the cost of a factorisation, for conjugate gradients that seem to end in time
 _FEWEST_STEPS = 8  # of conjugate gradients, with which it is worth beginning
 _BESIDE = 5  # steps that take as long as what comes before them, and a last look at the gradient
@@ -127,7 +130,7 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
     columns, and whose products fit memory, go by those if need be.
     """
     penalised = isinstance(design, InMemory) and bool((alpha > 0).all())
-    if design.n_columns <= (_MOST_KEPT_PENALISED if penalised else _MOST_KEPT):
+    if design.n_columns <= (MOST_FACTORED_PENALISED if penalised else _MOST_KEPT):
         return None
     if not (design.is_sparse or penalised):
         return None

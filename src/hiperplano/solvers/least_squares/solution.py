@@ -15,6 +15,7 @@ from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.solution import Outcome, smallest_digits, trusted_digits
 
 _EPS = float(np.finfo(float).eps)
+MOST_FACTORED_PENALISED = 128  # columns up to which penalised fits make what standard errors need, whatever that takes
 _ENOUGH = 1e-9  # relative error of standard errors, of coefficients that a penalty has biased by far more
 
 

@@ -28,7 +28,12 @@ from hiperplano.linalg.refined_products import (
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, for_standard_errors, penalised_sum
+from hiperplano.solvers.least_squares.solution import (
+    MOST_FACTORED_PENALISED,
+    LeastSquaresSolution,
+    for_standard_errors,
+    penalised_sum,
+)
 from hiperplano.solvers.least_squares.sparse_factor import (
     by_sparse_factor,
     least_factor_cost,
@@ -38,7 +43,6 @@ from hiperplano.solvers.least_squares.sparse_factor import (
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
-MOST_FACTORED = 256  # columns up to which it is computed for their sake alone: the rows themselves stay out of a model
 _MOST_LOST = 1e-11  # relative error up to which the products of rows will do: an intercept may lose two digits more
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _FEWEST_STEPS = 4  # with which it is worth beginning
@@ -105,8 +109,7 @@ def wide_least_squares(
     condition = float(values.max(initial=1.0) / values.min(initial=values.max(initial=1.0)))
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
     unique = bool((alpha > 0).all())
-    method = Message("singular value decomposition of the rows")
-    choice = _MANY
+    method, choice = Message("singular value decomposition of the rows"), _MANY
     if positive:
         method = Message("active set, coefficients ≥ 0")
         choice = Message(" (many coefficients fit equally well: some of them were taken)")
@@ -193,7 +196,7 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     scale = reciprocal(rows.length)
     many = not bool((alpha > 0).all()) and end.rank < np.count_nonzero(rows.length)
     columns, products = None if end.factor is None else Columns(end.factor, scale), None
-    if columns is None and design.n_columns <= MOST_FACTORED and bool((alpha > 0).all()):
+    if columns is None and design.n_columns <= MOST_FACTORED_PENALISED and bool((alpha > 0).all()):
         columns, products = for_standard_errors(rows.unit, scale, float(alpha.min()))
     return LeastSquaresSolution(
         coef=end.coef,

@@ -11,10 +11,10 @@ from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_row
 from hiperplano.linalg.shifted.factors import ShiftedFactors
 from hiperplano.linalg.shifted.tridiagonal import Tridiagonal
 from hiperplano.solvers.cost import Costs
-from hiperplano.solvers.least_squares.wide import MOST_FACTORED
+from hiperplano.solvers.least_squares.solution import MOST_FACTORED_PENALISED
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
-_LEAST = 1e-9  # of the largest square: others above this keep seven digits, and scores that choose one eight
+LEAST_EIGENVALUE = 1e-9  # of the largest square: others above this keep seven digits, and scores that choose one eight
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,11 @@ class FewRows:
         if fit_intercept:
             matrix += common * np.multiply.outer(rows.free_direction, rows.free_direction)
         factors, (n, d) = Costs.prefer_factors(len(alphas)), rows.x.shape
-        form: ShiftedFactors | Tridiagonal | None = ShiftedFactors.of(matrix, _LEAST, least) if factors else None
+        form: ShiftedFactors | Tridiagonal | None = (
+            ShiftedFactors.of(matrix, LEAST_EIGENVALUE, least) if factors else None
+        )
         if form is None and (n <= d or not factors):  # the norm in which a factor tells its condition may say too much
-            form = Tridiagonal.of(matrix, _LEAST, least)
+            form = Tridiagonal.of(matrix, LEAST_EIGENVALUE, least)
         return None if form is None else cls(rows, form, common)
 
     def errors(self, alphas: Array) -> Array:
@@ -69,7 +71,7 @@ def rows_to_multiply(design: Design, fit_intercept: bool) -> CentredRows:
 
     Standard errors of few columns need dense ones.
     """
-    if design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > MOST_FACTORED:
+    if design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > MOST_FACTORED_PENALISED:
         rows = sparse_rows(design, fit_intercept)
         if not rows.cancels:
             return rows

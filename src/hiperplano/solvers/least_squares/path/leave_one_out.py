@@ -12,11 +12,13 @@ from scipy.linalg import svd
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.linalg.triangular import reciprocal
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.path.few_rows import FewRows, rows_to_multiply
+from hiperplano.solvers.least_squares.path.few_rows import LEAST_EIGENVALUE, FewRows, rows_to_multiply
 from hiperplano.solvers.least_squares.path.penalty_factors import PenaltyFactors
 from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path, wide_path
+from hiperplano.solvers.least_squares.path.tridiagonal_columns import TridiagonalColumns
 
 _EPS = float(np.finfo(float).eps)
 _CRUCIAL = 1e-4  # one minus a leverage, below which a row is left out by leaving it out
@@ -77,16 +79,18 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class LeaveOneOutByFactors:
-    """The same from a factor for each penalty."""
+    """The same from a factor for each penalty, or a tridiagonal form for all."""
 
-    factors: PenaltyFactors
+    factors: PenaltyFactors | TridiagonalColumns
 
     def errors(self, block: Block) -> tuple[Array, Array]:
         """As `LeaveOneOut.errors`."""
         return _left_out(self.factors, block, *self.factors.leverages_and_fits(block))
 
 
-def _left_out(source: RidgePath | PenaltyFactors, block: Block, leverage: Array, fit: Array) -> tuple[Array, Array]:
+def _left_out(
+    source: RidgePath | PenaltyFactors | TridiagonalColumns, block: Block, leverage: Array, fit: Array
+) -> tuple[Array, Array]:
     """Errors of rows by others, and one minus their largest leverage; what is given is overwritten.
 
     New arrays of this size cost more than what is done with them.
@@ -150,13 +154,18 @@ def leave_one_out(
 ) -> LeaveOneOutPath | FewRows:
     """Factor the rows, from their moments or, if they are no more than columns, from themselves.
 
+    So are as many rows as columns and an intercept: with a small penalty these, too, nearly decide their own fits, and
+    what others leave of them is known from products of rows without a difference.
+
     Parameters
     ----------
     alphas : ndarray of shape (alphas,)
         All penalties that will be asked for.
     """
     if isinstance(sums, NormalEquations):
-        return _of_many_rows(design, fit_intercept, sums, alphas)
+        if design.n_rows - int(fit_intercept) > design.n_columns or not float(alphas.min()) > 0:
+            return _of_many_rows(design, fit_intercept, sums, alphas)
+        sums = rows_to_multiply(design, fit_intercept)
     few = FewRows.of(sums, fit_intercept, alphas)
     if few is not None:
         return few
@@ -178,8 +187,14 @@ def _of_many_rows(
         factors = PenaltyFactors.of(design, plain, alphas, fit_intercept)
         return None if factors is None else LeaveOneOutPath(design, factors)
 
+    def by_tridiagonal() -> LeaveOneOutPath | None:
+        columns = TridiagonalColumns.of(plain, alphas, fit_intercept)
+        return None if columns is None else LeaveOneOutPath(design, columns)
+
     ways.append((costs.leverages_by_factors(n_alphas), by_factors))
-    if isinstance(design, InMemory) and float(alphas.min()) > 0:
+    if not costs.prefer_factors(n_alphas):
+        ways.append((costs.leverages_by_tridiagonal(n_alphas), by_tridiagonal))
+    if isinstance(design, InMemory) and _rows_have_digits(plain, alphas):
 
         def by_rows() -> FewRows | None:
             return FewRows.of(rows_to_multiply(design, fit_intercept), fit_intercept, alphas)
@@ -192,12 +207,24 @@ def _of_many_rows(
     return LeaveOneOutPath(design, ridge_path(design, fit_intercept=fit_intercept, plain=plain))
 
 
+def _rows_have_digits(plain: NormalEquations, alphas: Array) -> bool:
+    """Whether products of rows, which are more than columns, may have enough digits with the least of the penalties.
+
+    Their smallest eigenvalue is 0, and the largest that of the products S of columns, no less than any column of S is
+    long.
+    """
+    length = reciprocal(plain.scale)
+    longest = int(length.argmax())
+    largest = float(length[longest] * np.linalg.norm(length * plain.gram[longest]))
+    return float(alphas.min()) > LEAST_EIGENVALUE * largest
+
+
 @dataclass(frozen=True)
 class LeaveOneOutPath:
     """A design, its path or the factors for its penalties, and where they are needed the coordinates of its rows."""
 
     design: Design
-    path: RidgePath | PenaltyFactors
+    path: RidgePath | PenaltyFactors | TridiagonalColumns
 
     def mean_squared_errors(self, alphas: Array) -> Array:
         """Weighted means of squared errors, of shape (alphas, targets)."""
@@ -218,9 +245,9 @@ class LeaveOneOutPath:
         return all_errors
 
     def _left_out(self, alphas: Array) -> LeaveOneOut | LeaveOneOutByFactors:
-        if isinstance(self.path, PenaltyFactors):
-            return LeaveOneOutByFactors(self.path.only(alphas))
-        return LeaveOneOut.of(self.path, alphas, self.design.n_rows)
+        if isinstance(self.path, RidgePath):
+            return LeaveOneOut.of(self.path, alphas, self.design.n_rows)
+        return LeaveOneOutByFactors(self.path.only(alphas))
 
     def _crucial(self, remaining: RowVector, alphas: Array) -> tuple[Array, Array, Array]:
         """Rows that nearly decide their own fit: their numbers, errors and weights.
