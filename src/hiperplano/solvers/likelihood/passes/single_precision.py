@@ -77,7 +77,6 @@ class SinglePrecision:
         self._base: _Base | None = None
         self._sizes: list[float] = []  # of the gradients of passes from this base, its own first
         self._before = np.inf  # that of the pass before the base
-        self._share = 1.0  # of the last gradient that a new preconditioner is expected to leave
 
     def repenalise(self) -> None:
         """Go on when the penalty of the likelihood has changed: a base is known without it."""
@@ -85,15 +84,6 @@ class SinglePrecision:
         if self._base is not None:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
             self._before, self._sizes = np.inf, [_largest(gradient)]
-
-    @property
-    def has_base(self) -> bool:
-        """Whether passes are in float32."""
-        return self._base is not None
-
-    def expect(self, share: float) -> None:
-        """Say which share of the last gradient the next step will leave, by another preconditioner than the last."""
-        self._share = share
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -104,8 +94,7 @@ class SinglePrecision:
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
-        expected, self._share = self._share * self._expected(), 1.0
-        if self._is_too_small(expected, _SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
+        if self._is_too_small(self._expected(), _SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
             return self._at_next_base(theta, base)
         value, gradient = self._near_base(theta, base)
         self._sizes.append(_largest(gradient))
