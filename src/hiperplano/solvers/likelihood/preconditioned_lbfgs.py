@@ -17,7 +17,6 @@ from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Offer, Purchase, at_discriminant, offers, repenalised
-from hiperplano.solvers.likelihood.sampling.problem import on_sample
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS
 from hiperplano.solvers.newton import VISIBLE, Minimum
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
@@ -29,7 +28,6 @@ SETTLED = 1e-7
 _LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
 _BEFORE_PRODUCTS = 10.0  # the same where those are worth more,
 _LATE = 1e-4  # but not from a gradient of that: L-BFGS would have to learn again what the last one knew
-_FAR = 0.03  # a gradient at the start with which the discriminant of several classes is likely to be a better one
 _NEAR = 10.0  # times `tol`, a gradient at the start with which the curvature of the last penalty's end will do
 _FEW_ROWS = 4  # for each column
 _PER_SPREAD, _MOST_LEFT = 0.2, 0.9  # by which curvatures of rows differ for a variance of their scores, and at most
@@ -106,9 +104,6 @@ class PreconditionedLBFGS:
         self._passes.repenalise()
         change = problem.penalty.strength - before
         state = state.repenalised(change)
-        if state.largest > _FAR:
-            current = _first_purchase(problem, state.theta, (state.value, state.gradient))
-            return self._from(current, True)
         current = repenalised(problem, self._last, change)
         current = current._replace(theta=state.theta, found=(state.value, state.gradient))
         return self._from(current, state.largest > _NEAR * self._tol)
@@ -183,22 +178,13 @@ class PreconditionedLBFGS:
         """A step by a diagonal from the prior, and where it leads, from which a minimisation goes on.
 
         Nowhere if it goes too far: columns depend on each other, and a preconditioner is worth its price before the
-        first step. Or if that is so in any case, or there is none. The step is made on a sample, if there is one, and
-        leads to the prior: it should not take a pass over all rows in vain.
+        first step. Or if there is none to buy, or there is a sample: its Hessian, or the discriminant, leads further.
         """
         problem, left = self._problem, offers(self._problem, self._passes, self._samples)
         plain = Purchase(problem.prior(), problem.diagonal_preconditioner())
         cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
-        if (cheap and left[0].for_round) or not (cheap or _suits_discriminant(problem)):
+        if self._samples or not (cheap or _suits_discriminant(problem)):
             return plain, None
-        if self._samples:
-            part = on_sample(problem, self._samples[0])
-            found = _whole_step(State(plain.theta, *part.evaluate(plain.theta)), plain, part.evaluate)
-            problem.passes += part.passes * part.design.n_rows / problem.design.n_rows
-            if found is None:
-                return plain, None
-            self._samples.clear()  # its Hessian is no better than a diagonal
-            return plain, told(problem, plain, self._passes.evaluate)
         plain = plain._replace(found=problem.at_prior)
         state = told(problem, plain, self._passes.evaluate)
         step = -plain.precondition(state.gradient)
@@ -245,11 +231,6 @@ class PreconditionedLBFGS:
         return state
 
 
-def _whole_step(state: State, purchase: Purchase, evaluate: Callable[[Array], tuple[float, Array]]) -> State | None:
-    """Where the preconditioner's step leads, if it lowers the value."""
-    return drive(line_search(state, -purchase.precondition(state.gradient), tries=1), evaluate)
-
-
 def continued(problem: Likelihood, state: State, tol: float, max_iter: int, settled: float) -> Minimum:
     """Newton's method from where another method ended."""
     end = problem.newton(state.theta, tol, max_iter - state.steps, settled)
@@ -267,17 +248,9 @@ def told(problem: Likelihood, start: Purchase, evaluate: Callable[[Array], tuple
 
 def _first_purchase(problem: Likelihood, start: Array | None, found: tuple[float, Array] | None = None) -> Purchase:
     """Where to begin, and a preconditioner that costs a few passes at most."""
-    diagonal = problem.diagonal_preconditioner()
-    if not _suits_discriminant(problem):
-        return Purchase(problem.prior() if start is None else start, diagonal, found)
-    if start is None:
+    if start is None and _suits_discriminant(problem):
         return at_discriminant(problem)
-    found = found or problem.evaluate(start)
-    if np.abs(found[1]).max() > _FAR:
-        other = at_discriminant(problem)
-        if other.found is not None and other.found[0] < found[0]:
-            return other
-    return Purchase(start, diagonal, found)
+    return Purchase(problem.prior() if start is None else start, problem.diagonal_preconditioner(), found)
 
 
 def _suits_discriminant(problem: Likelihood) -> bool:
