@@ -23,7 +23,7 @@ Minimisation = Generator[Array, tuple[float, Array], "State"]
 Preconditioner = Callable[[Array], Array]
 """Applies an approximate inverse of the Hessian."""
 
-_MEMORY, _MEMORY_OF_FEW, _FEW = 12, 30, 4_000  # pairs that are kept, and that of so few parameters at most
+_MEMORY = 12  # pairs that are kept
 _ARMIJO = 1e-4
 FLAT = 4e-15  # relative change of a value that is rounding only
 _SHORTER = 3  # tries of a step near the end
@@ -85,9 +85,8 @@ class State:
 class _Memory:
     """The last steps and changes of the gradient."""
 
-    def __init__(self, size: int) -> None:
-        most = _MEMORY_OF_FEW if size <= _FEW else _MEMORY
-        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=most)
+    def __init__(self) -> None:
+        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_MEMORY)
 
     def add(self, step: Array, change: Array) -> None:
         step, change = step.ravel(), change.ravel()
@@ -141,7 +140,7 @@ def lbfgs(
     generator
         Yields points, takes (value, gradient) and returns the last `State`.
     """
-    memory = _Memory(state.theta.size)
+    memory = _Memory()
     history, values = [state.largest], [state.value]
     reached: State | None = None  # the last one with a gradient within `tol`, which a further step may leave
     while True:

@@ -39,16 +39,19 @@ def test_a_hessian_comes_first_where_columns_depend_on_each_other(bought, correl
 
 def test_hessians_that_float32_cannot_tell_are_not_made_twice(bought, monkeypatch):
     made, hessian = [], preconditioners.SinglePrecision.hessian
-    monkeypatch.setattr(
-        preconditioners.SinglePrecision, "hessian", lambda passes, theta: made.append(theta) or hessian(passes, theta)
-    )
+
+    def noted(passes, theta):
+        made.append(hessian(passes, theta))
+        return made[-1]
+
+    monkeypatch.setattr(preconditioners.SinglePrecision, "hessian", noted)
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(900, 80))
+    X = rng.normal(size=(4_000, 80))
     X[:, 40:] = X[:, :40] + 1e-5 * X[:, 40:]
-    y = X[:, :40] @ rng.normal(size=40) + rng.logistic(size=900) > 0
+    y = X[:, :40] @ rng.normal(size=40) + rng.logistic(size=4_000) > 0
     LogisticRegression(C=1e8).fit(X, y)
     assert len(bought) > 1
-    assert len(made) == 1
+    assert sum(found is not None for found in made) == 1
 
 
 @pytest.mark.parametrize("spread", [0.1, 1.0])
@@ -75,7 +78,7 @@ def test_a_second_hessian_is_bought_at_the_discriminant_where_scores_differ(monk
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("shape", [(1_000, 70), (5_000, 60)])
+@pytest.mark.parametrize("shape", [(5_000, 60), (9_000, 40)])
 def test_standard_errors_take_one_hessian_in_float64(monkeypatch, shape):
     made, evaluate = [], Likelihood.evaluate_with_hessian
     monkeypatch.setattr(

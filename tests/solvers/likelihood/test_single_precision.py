@@ -54,26 +54,6 @@ def test_a_fit_with_float32_passes_has_all_digits():
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("share", [1.0, 1e-5])
-def test_a_gradient_that_a_new_preconditioner_makes_tiny_is_found_in_one_pass(share):
-    """In float64, at once: a pass in float32 would be followed by one more at the same point."""
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(3_000, 100))
-    rows = make_design(X, np.where(X[:, 0] + rng.logistic(size=3_000) > 0, 1.0, -1.0), None)
-    problem = Likelihood(rows, ColumnScale.exact(rows, fit_intercept=True), 1, 1e-3)
-    end = problem.newton(None, 1e-12, 20, 1e-9).state.theta
-    passes = SinglePrecision(problem, 1e-8)
-    passes.evaluate(problem.prior())
-    passes.expect(share)
-    before, theta = problem.passes, end + 1e-7
-    gradient = passes.evaluate(theta)[1]
-    assert problem.passes - before == (2 if share == 1.0 else 1)
-    np.testing.assert_allclose(gradient, problem.evaluate(theta)[1], rtol=1e-9)
-    before = problem.passes
-    passes.evaluate(end + 9e-8)  # of the next one nothing was said
-    assert problem.passes - before == 1
-
-
 def test_a_last_step_that_is_too_long_is_shortened():
     """From a gradient within `tol`: what is left would otherwise be of the order of the step."""
     theta = np.array([[1e-6, -1e-7]])

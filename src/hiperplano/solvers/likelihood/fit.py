@@ -44,8 +44,9 @@ from hiperplano.solvers.separation.unbounded_columns import largest_margin, smal
 from hiperplano.solvers.statistics import NonFiniteRows
 
 FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
+_SMALL = 2e6  # cost of a Hessian up to which standard errors have all digits,
+_SETTLED_SMALL = 1e-12  # and `SETTLED` there
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
-_SMALL = 2e6  # cost of a Hessian up to which parameters settle to the last digit
 _NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
 _NEWTON_TO_KEEP = 3.0  # the same where one is to be kept, so that L-BFGS needs two at least and Newton none besides
 _WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several classes
@@ -54,10 +55,8 @@ _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradient
 _AT_ONCE_IN_SPAN = 12.0  # passes that products of rows may cost to be bought before the first step, or with several
 _AT_ONCE_OF_SCORES = 20.0  # classes, which take more passes
 _MOST_CURVATURE = 0.25  # of a logistic loss
-_SETTLED_SMALL = 1e-12  # `SETTLED` of small tables
 _CLOSE = 0.01  # of `tol`, that a last step without a pass may leave of parameters: with its default, 9 digits are the
 # same for other blocks of rows
-_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
 _GAP = 1e-6  # share of the objective that may be left
 _LEAST_SHARE = 0.01  # of a mean loss, that its curvature in standardised columns is at least
 _MOST_CLOSER, _LEAST_TOL = 5, 1e-15
@@ -137,8 +136,7 @@ def fit_likelihood(
         wanted = keep_hessian and strength == 0 and n_scores * scale.size <= MOST_KEPT
         samples: list[Design] = [sample] if sample is not None and start is None else []
         del sample  # whoever takes it out of the list can let it go before making another
-        near = _settled(problem) if wanted else 0.0
-        method, end = _minimise(problem, theta, samples, solver, tol, max_iter, near)
+        method, end = _minimise(problem, theta, samples, solver, tol, max_iter, wanted)
         if strength > 0:
             method, end = _closer(problem, method, end, solver, tol, max_iter)
         if wanted and end.hessian is None and solver != "gradient" and not end.state.stalled:
@@ -180,16 +178,23 @@ class _Watch:
 
 
 def _minimise(
-    problem: Likelihood, start: Array | None, samples: list[Design], solver: str, tol: float, max_iter: int, near: float
+    problem: Likelihood,
+    start: Array | None,
+    samples: list[Design],
+    solver: str,
+    tol: float,
+    max_iter: int,
+    hessian_follows: bool = False,
 ) -> tuple[Message, Minimum]:
     """The way that the shape of the data calls for, or the one asked for.
 
-    A Hessian that was needed on the way serves for standard errors, too, if it is no further than `near` from the end.
+    Where Newton's method follows, for a Hessian at the end, it takes the last step, too.
     """
-    other = other_way(problem, start, samples, solver, tol, max_iter, near)
+    other = other_way(problem, start, samples, solver, tol, max_iter, hessian_follows)
     if other is not None:
         return other
-    method, end = PreconditionedLBFGS(problem, samples, tol, max_iter, _CLOSE * tol).minimise(start, near)
+    close = _settled(problem) if hessian_follows else _CLOSE * tol
+    method, end = PreconditionedLBFGS(problem, samples, tol, max_iter, close, hessian_follows).minimise(start)
     end.state.take_next_step()
     return method, end
 
@@ -211,7 +216,7 @@ def _closer(
         closer = max(_LEAST_TOL, 0.5 * float(np.sqrt(_GAP * state.value / gap)) * state.largest)
         if closer >= state.largest:
             break
-        later, found = _minimise(problem, state.theta, [], solver, closer, max_iter - state.steps, 0.0)
+        later, found = _minimise(problem, state.theta, [], solver, closer, max_iter - state.steps)
         if found.state.value > state.value or found.state.largest > tol:
             break
         method = later if found.state.steps > state.steps else method
@@ -221,14 +226,19 @@ def _closer(
 
 
 def other_way(
-    problem: Likelihood, start: Array | None, samples: list[Design], solver: str, tol: float, max_iter: int, near: float
+    problem: Likelihood,
+    start: Array | None,
+    samples: list[Design],
+    solver: str,
+    tol: float,
+    max_iter: int,
+    hessian_follows: bool = False,
 ) -> tuple[Message, Minimum] | None:
     """What is faster than L-BFGS on all rows and columns, or was asked for; None if nothing is."""
     costs = Costs.of(problem.design, problem.n_scores)
-    few_passes = not samples and costs.hessian <= (_NEWTON_TO_KEEP if near else _NEWTON) * costs.gradient
+    few_passes = not samples and costs.hessian <= (_NEWTON_TO_KEEP if hessian_follows else _NEWTON) * costs.gradient
     if prod(problem.shape) <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
-        settled = _settled(problem) if _is_small(problem) else SETTLED
-        return Message("Newton"), problem.newton(start, tol, max_iter, settled)
+        return Message("Newton"), problem.newton(start, tol, max_iter, _settled(problem))
     if solver == "gradient":
         theta = problem.prior() if start is None else start
         return Message("gradient with a dynamic rate"), Minimum(
@@ -236,19 +246,19 @@ def other_way(
         )
     worth = _WORTH_ONE if problem.n_scores == 1 else _WORTH_ONE_OF_SCORES
     if samples and solver == "auto" and costs.hessian <= worth * costs.gradient:
-        return _from_sample(problem, samples.pop(), tol, max_iter, near)
+        return _from_sample(problem, samples.pop(), tol, max_iter, hessian_follows)
     if is_wide(problem.design):
         return _in_row_span(problem, start, tol, max_iter)
     return None
 
 
 def _from_sample(
-    problem: Likelihood, sample: Design, tol: float, max_iter: int, near: float
+    problem: Likelihood, sample: Design, tol: float, max_iter: int, hessian_follows: bool
 ) -> tuple[Message, Minimum]:
     """From the solution of a sample with one Hessian of all rows; Newton's method where the sample is not like them."""
     part = on_sample(problem, sample)
     start = solution_of_sample(part).state.theta
-    end = newton_by_sample(problem, part, start, tol, max_iter, near)
+    end = newton_by_sample(problem, part, start, tol, max_iter, SETTLED if hessian_follows else None)
     problem.passes += part.passes * sample.n_rows / problem.design.n_rows
     if end is None:
         return Message("Newton"), problem.newton(None, tol, max_iter, SETTLED)
@@ -277,7 +287,7 @@ def _in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter:
     span, watch = problem.in_row_span, problem.watch
     span.problem.watch = None if watch is None else lambda inner: watch(replace(inner, theta=span.expand(inner.theta)))
     share = problem.design.n_rows / problem.design.n_columns
-    method, end = _minimise(span.problem, span.reduce(theta), [], "auto", _CLOSER * tol, max_iter - steps, 0.0)
+    method, end = _minimise(span.problem, span.reduce(theta), [], "auto", _CLOSER * tol, max_iter - steps)
     problem.passes += span.problem.passes * share
     theta, steps = span.expand(end.state.theta), steps + end.state.steps
     state = State(theta, *problem.evaluate(theta), steps)
@@ -286,15 +296,10 @@ def _in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter:
     return Message("{method} in the span of the rows", method=method), Minimum(state, None, end.unbounded)
 
 
-def _is_small(problem: Likelihood) -> bool:
-    return Costs.of(problem.design, problem.n_scores).hessian <= _SMALL
-
-
 def _settled(problem: Likelihood) -> float:
-    """Where parameters stand still enough for standard errors."""
-    if problem.strength:
-        return _SETTLED_SMALL_PENALISED if _is_small(problem) else _SETTLED_PENALISED
-    return _SETTLED_SMALL if _is_small(problem) else SETTLED
+    """Next step of Newton's method at which parameters stand still: what standard errors are about as accurate as."""
+    small = problem.strength == 0 and Costs.of(problem.design, problem.n_scores).hessian <= _SMALL
+    return _SETTLED_SMALL if small else SETTLED
 
 
 def _beyond_the_hessian(

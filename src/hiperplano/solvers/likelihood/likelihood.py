@@ -209,23 +209,6 @@ class Likelihood(Objective):
 
         return diagonal, products
 
-    @property
-    def has_few_rows(self) -> bool:
-        """Whether all rows make one block in memory, of which a copy is kept."""
-        return self._few_rows is not None
-
-    def rounded_hessian_of_few(self, theta: Array) -> Array | None:
-        """The loss's part of the Hessian of one score, from products in float32 of the only block of rows, if it is."""
-        if self.n_scores > 1 or self._few_rows is None:
-            return None
-        self.passes += 1
-        block, rows = self._few_rows
-        chance = probabilities((theta @ rows.T).T)
-        root = np.sqrt(block.weighted(chance * (1.0 - chance)) / self.total)  # float32 may not hold the weights
-        out = scratch("rounded", rows.shape, rows, np.float32)
-        weighted = np.multiply(rows, root, out=out, casting="same_kind")
-        return (weighted.T @ weighted).astype(np.float64)
-
     def _diagonal(self, totals: Array, sums: Array, squares: Array) -> Array:
         sums, squares = sums.T, squares.T
         shift = self.scale.shift

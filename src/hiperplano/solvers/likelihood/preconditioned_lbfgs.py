@@ -15,10 +15,8 @@ from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Offer, Purchase, at_discriminant, offers, repenalised
-from hiperplano.solvers.likelihood.sampling.problem import on_sample
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS
 from hiperplano.solvers.newton import VISIBLE, Minimum
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
@@ -30,10 +28,8 @@ SETTLED = 1e-7
 _LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
 _BEFORE_PRODUCTS = 10.0  # the same where those are worth more,
 _LATE = 1e-4  # but not from a gradient of that: L-BFGS would have to learn again what the last one knew
-_FAR = 0.03  # a gradient at the start with which the discriminant of several classes is likely to be a better one
 _NEAR = 10.0  # times `tol`, a gradient at the start with which the curvature of the last penalty's end will do
 _FEW_ROWS = 4  # for each column
-_CURVATURE = 0.2  # of a logistic loss, on average
 _PER_SPREAD, _MOST_LEFT = 0.2, 0.9  # by which curvatures of rows differ for a variance of their scores, and at most
 _NEWTON_PACE = 5.0  # logarithm of what a step by a Hessian of a place near the end shrinks the gradient by
 _PATIENT = 10.0  # Hessians of several classes that products may cost: one of them is of little use away from its place
@@ -50,22 +46,31 @@ class PreconditionedLBFGS:
         Largest entry of the gradient.
     close : float
         Most that a last step without a pass may leave of parameters, as in `lbfgs`.
+    hessian_follows : bool
+        Whether the caller goes on by Newton's method, which ends with the Hessian that standard errors need.
     """
 
-    def __init__(self, problem: Likelihood, samples: list[Design], tol: float, max_iter: int, close: float) -> None:
+    def __init__(
+        self,
+        problem: Likelihood,
+        samples: list[Design],
+        tol: float,
+        max_iter: int,
+        close: float,
+        hessian_follows: bool = False,
+    ) -> None:
         self._problem, self._tol, self._max_iter, self._close = problem, tol, max_iter, close
+        self._hessian_follows = hessian_follows
         self._a_pass = Costs.of(problem.design, problem.n_scores).gradient
         self._passes, self._samples = SinglePrecision(problem, tol), samples
         self._last: Purchase  # with which the last minimisation ended
 
-    def minimise(self, start: Array | None, near: float = 0.0) -> tuple[Message, Minimum]:
+    def minimise(self, start: Array | None) -> tuple[Message, Minimum]:
         """From a point, or from where the shape of the data suggests.
 
         Parameters
         ----------
         start : ndarray of shape (scores, size) or None
-        near : float
-            A Hessian that was needed serves for standard errors if it is no further than this from the end; 0 for none.
 
         Returns
         -------
@@ -77,13 +82,13 @@ class PreconditionedLBFGS:
         if start is None:
             plain, state = self._one_plain_step()
             if state is not None:
-                return self._from(plain, False, near, state)
+                return self._from(plain, False, state)
             found = plain.found
         current = _first_purchase(self._problem, start, found)
         # Curvatures of several classes at the prior are of little use further on.
         placed = self._problem.n_scores == 1 or start is not None or current.found is not None
         at_prior = start is None and self._problem.n_scores == 1 and self._problem.scale.fit_intercept
-        return self._from(current, placed, near, at_prior=at_prior)
+        return self._from(current, placed, at_prior=at_prior)
 
     def minimise_with(self, strength: float, state: State) -> tuple[Message, Minimum]:
         """With another penalty, from the end of the last minimisation.
@@ -99,15 +104,12 @@ class PreconditionedLBFGS:
         self._passes.repenalise()
         change = problem.penalty.strength - before
         state = state.repenalised(change)
-        if state.largest > _FAR:
-            current = _first_purchase(problem, state.theta, (state.value, state.gradient))
-            return self._from(current, True, 0.0)
         current = repenalised(problem, self._last, change)
         current = current._replace(theta=state.theta, found=(state.value, state.gradient))
-        return self._from(current, state.largest > _NEAR * self._tol, 0.0)
+        return self._from(current, state.largest > _NEAR * self._tol)
 
     def _from(
-        self, current: Purchase, at_once: bool, near: float, state: State | None = None, at_prior: bool = False
+        self, current: Purchase, at_once: bool, state: State | None = None, at_prior: bool = False
     ) -> tuple[Message, Minimum]:
         problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
         method, left = Message("L-BFGS"), offers(problem, self._passes, self._samples)
@@ -132,7 +134,7 @@ class PreconditionedLBFGS:
             pace = np.inf if turn or not left else left[0].pace
             budget = Budget(steps, min(tol, self._close), pace) if steps < np.inf else None
             late = turn and state.largest <= _LATE
-            end = Minimum(state) if late else self._run(state, current, near, budget)
+            end = Minimum(state if late else self._run(state, current, budget))
             state = end.state
             if (late or state.largest > tol) and state.steps < max_iter and turn:
                 products, method = False, Message("Newton with conjugate gradients")
@@ -144,8 +146,6 @@ class PreconditionedLBFGS:
                 return method, continued(problem, state, tol, max_iter, SETTLED)
             state.stalled, bought = False, True
             method, current = left[0].method, left[0].buy(state.theta, first=False)
-            if left[0].again:
-                self._expect_newton(state, current)
             left = left if left[0].again else left[1:]
 
     def _products_are_worth(self, left: list[Offer]) -> bool:
@@ -178,22 +178,13 @@ class PreconditionedLBFGS:
         """A step by a diagonal from the prior, and where it leads, from which a minimisation goes on.
 
         Nowhere if it goes too far: columns depend on each other, and a preconditioner is worth its price before the
-        first step. Or if that is so in any case, or there is none. The step is made on a sample, if there is one, and
-        leads to the prior: it should not take a pass over all rows in vain.
+        first step. Or if there is none to buy, or there is a sample: its Hessian, or the discriminant, leads further.
         """
         problem, left = self._problem, offers(self._problem, self._passes, self._samples)
         plain = Purchase(problem.prior(), problem.diagonal_preconditioner())
         cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
-        if (cheap and left[0].for_round) or not (cheap or _suits_discriminant(problem)):
+        if self._samples or not (cheap or _suits_discriminant(problem)):
             return plain, None
-        if self._samples:
-            part = on_sample(problem, self._samples[0])
-            found = _whole_step(State(plain.theta, *part.evaluate(plain.theta)), plain, part.evaluate)
-            problem.passes += part.passes * part.design.n_rows / problem.design.n_rows
-            if found is None:
-                return plain, None
-            self._samples.clear()  # its Hessian is no better than a diagonal
-            return plain, told(problem, plain, self._passes.evaluate)
         plain = plain._replace(found=problem.at_prior)
         state = told(problem, plain, self._passes.evaluate)
         step = -plain.precondition(state.gradient)
@@ -222,42 +213,22 @@ class PreconditionedLBFGS:
         left = float(np.log(max(1.0, found.largest / min(self._tol, self._close))))
         if left * (1.0 / pace - 1.0 / _NEWTON_PACE) * self._a_pass <= offer.cost:
             return found, current
-        current = offer.buy(found.theta, first=False)
-        self._expect_newton(found, current)
-        return found, current
+        return found, offer.buy(found.theta, first=False)
 
-    def _expect_newton(self, state: State, current: Purchase) -> None:
-        """The first step by an inverse Hessian leaves about the share of the gradient by which curvatures change.
-
-        They change by half of how far scores go, whose mean square is gradientᵀ·step over the mean curvature.
-        """
-        if self._passes.has_base:
-            gain = float(np.vdot(state.gradient, current.precondition(state.gradient)))
-            self._passes.expect(0.5 * float(np.sqrt(max(0.0, gain) / _CURVATURE)))
-
-    def _run(self, state: State, current: Purchase, near: float, budget: Budget | None) -> Minimum:
+    def _run(self, state: State, current: Purchase, budget: Budget | None) -> State:
         """With one preconditioner, or until the budget is spent."""
-        problem, tol, max_iter = self._problem, self._tol, self._max_iter
-        late = LateHessian(self._passes, state.theta, current.precondition, near)
-        close, longest = (near, VISIBLE) if near else (self._close, np.inf)
-        if near and current.curvature is None:  # by a diagonal, Newton's method is closer with less
+        problem, tol = self._problem, self._tol
+        close = self._close
+        if self._hessian_follows and current.curvature is None:  # by a diagonal, Newton's method is closer with less
             close = np.inf
-        steps = lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch, close, longest)
-        state = drive(steps, late.evaluate)
-        left = state.largest > tol
-        hessian = None if left and state.steps < max_iter and budget is not None else late.hessian_near(state.theta)
-        if hessian is not None:  # as Newton's last step: without a pass, it squares the error for nothing
-            state.next_step = -late.precondition(state.gradient)
-        elif left:
+        longest = VISIBLE if self._hessian_follows else np.inf
+        steps = lbfgs(state, current.precondition, tol, self._max_iter, budget, problem.watch, close, longest)
+        state = drive(steps, self._passes.evaluate)
+        if state.largest > tol:
             state.next_step = None
         elif state.next_step is None:
             state.next_step = -current.precondition(state.gradient)
-        return Minimum(state, hessian)
-
-
-def _whole_step(state: State, purchase: Purchase, evaluate: Callable[[Array], tuple[float, Array]]) -> State | None:
-    """Where the preconditioner's step leads, if it lowers the value."""
-    return drive(line_search(state, -purchase.precondition(state.gradient), tries=1), evaluate)
+        return state
 
 
 def continued(problem: Likelihood, state: State, tol: float, max_iter: int, settled: float) -> Minimum:
@@ -277,17 +248,9 @@ def told(problem: Likelihood, start: Purchase, evaluate: Callable[[Array], tuple
 
 def _first_purchase(problem: Likelihood, start: Array | None, found: tuple[float, Array] | None = None) -> Purchase:
     """Where to begin, and a preconditioner that costs a few passes at most."""
-    diagonal = problem.diagonal_preconditioner()
-    if not _suits_discriminant(problem):
-        return Purchase(problem.prior() if start is None else start, diagonal, found)
-    if start is None:
+    if start is None and _suits_discriminant(problem):
         return at_discriminant(problem)
-    found = found or problem.evaluate(start)
-    if np.abs(found[1]).max() > _FAR:
-        other = at_discriminant(problem)
-        if other.found is not None and other.found[0] < found[0]:
-            return other
-    return Purchase(start, diagonal, found)
+    return Purchase(problem.prior() if start is None else start, problem.diagonal_preconditioner(), found)
 
 
 def _suits_discriminant(problem: Likelihood) -> bool:

@@ -22,8 +22,6 @@ from hiperplano.solvers.likelihood.sampling.sample import FEWEST, MOST_PARAMETER
 _NEWTON_STEPS = 6  # that the solution of a sample takes
 _BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
 _LEAST_CURVATURE = 1e-6  # of a class that has hardly any rows
-_DIGITS = 23.0  # logarithm of ten digits, which a minimisation gains
-_ROUND_PACE = 1.75  # of what a step shrinks the gradient by where columns have little to do with each other
 WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 
 
@@ -55,9 +53,6 @@ class Offer(ABC):
         Whether it is worth buying again further on.
     pace : float
         As in `Budget`.
-    for_round : bool
-        Whether it is worth buying before the first step even where columns have little to do with each other, so that
-        a diagonal is a good preconditioner.
     """
 
     method: Message
@@ -65,7 +60,6 @@ class Offer(ABC):
     first_cost: float
     again = False
     pace = np.inf
-    for_round = False  # a Hessian at the prior leaves about as many passes as a diagonal
 
     @abstractmethod
     def buy(self, theta: Array, first: bool) -> Purchase:
@@ -137,8 +131,6 @@ class _Sample(Offer):
         self.first_cost = _NEWTON_STEPS * self.cost
         # Eigenvalues of its Hessian times the inverse of that of all rows lie within (1 ± √(parameters/rows))².
         self.pace = 0.5 * float(np.log(n_rows / (problem.n_scores * problem.scale.size)))
-        saved = _DIGITS * (1.0 / _ROUND_PACE - 1.0 / self.pace)
-        self.for_round = self.first_cost <= saved * Costs.of(problem.design, problem.n_scores).gradient
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         part = self._part()

@@ -83,7 +83,7 @@ class PenaltyPath:
             return self._lbfgs.minimise_with(strength, self._state)[1].state
         problem.penalise(strength)
         start = None if self._state is None else self._state.theta
-        other = other_way(problem, start, self._samples, self._solver, tol, max_iter, 0.0)
+        other = other_way(problem, start, self._samples, self._solver, tol, max_iter)
         if other is not None:
             return other[1].state
         self._lbfgs = PreconditionedLBFGS(problem, self._samples, tol, max_iter, tol)

@@ -1,1 +1,1 @@
-"""How a minimisation looks at the rows: which passes are in float32, and which gives the Hessian, too."""
+"""How a minimisation looks at the rows: which passes are in float32."""

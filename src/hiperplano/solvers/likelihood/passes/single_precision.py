@@ -61,7 +61,7 @@ class SinglePrecision:
 
     def __init__(self, problem: Likelihood, tol: float) -> None:
         self._problem, scale = problem, problem.scale
-        self._few = few = problem.design.n_rows * scale.size < _FEWEST_NUMBERS
+        few = problem.design.n_rows * scale.size < _FEWEST_NUMBERS
         cast = not few and bool(((scale.scale < _UNITS) & (scale.scale > 1.0 / _UNITS)).all())
         self._origin = scale.origin
         # Of the rows in float32, unless they are [1, z].
@@ -77,7 +77,6 @@ class SinglePrecision:
         self._base: _Base | None = None
         self._sizes: list[float] = []  # of the gradients of passes from this base, its own first
         self._before = np.inf  # that of the pass before the base
-        self._share = 1.0  # of the last gradient that a new preconditioner is expected to leave
 
     def repenalise(self) -> None:
         """Go on when the penalty of the likelihood has changed: a base is known without it."""
@@ -85,15 +84,6 @@ class SinglePrecision:
         if self._base is not None:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
             self._before, self._sizes = np.inf, [_largest(gradient)]
-
-    @property
-    def has_base(self) -> bool:
-        """Whether passes are in float32."""
-        return self._base is not None
-
-    def expect(self, share: float) -> None:
-        """Say which share of the last gradient the next step will leave, by another preconditioner than the last."""
-        self._share = share
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -104,8 +94,7 @@ class SinglePrecision:
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
-        expected, self._share = self._share * self._expected(), 1.0
-        if self._is_too_small(expected, _SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
+        if self._is_too_small(self._expected(), _SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
             return self._at_next_base(theta, base)
         value, gradient = self._near_base(theta, base)
         self._sizes.append(_largest(gradient))
@@ -154,24 +143,20 @@ class SinglePrecision:
     @property
     def rounds_hessians(self) -> bool:
         """Whether `hessian` gives one, at least once a pass has been made."""
-        if self._problem.n_scores > 1:
-            return False
-        return self._problem.has_few_rows if self._few else self._scale is not None and self._price <= _FEW_PASSES
+        return self._problem.n_scores == 1 and self._scale is not None and self._price <= _FEW_PASSES
 
     def hessian(self, theta: Array) -> Array | None:
-        """The Hessian of one score, as well as products in float32 tell it; None where many rows are not in float32.
+        """The Hessian of one score, as well as products in float32 tell it; None where passes are not.
 
         Its diagonal is larger by what rounding can take from an eigenvalue, so that it is positive definite.
         """
         problem, scale = self._problem, self._problem.scale
-        hessian = problem.rounded_hessian_of_few(theta) if self._few else None
-        if hessian is None:
-            if self._base is None or self._scale is None or problem.n_scores > 1:
-                return None
-            problem.passes += 1
-            total, sums, products = self._base.rows.fold(_HessianSums(self._single(theta)))
-            products = scale.products(float(total[0]), sums, products, self._origin)
-            hessian = problem.checked(products) / problem.total
+        if self._base is None or self._scale is None or problem.n_scores > 1:
+            return None
+        problem.passes += 1
+        total, sums, products = self._base.rows.fold(_HessianSums(self._single(theta)))
+        products = scale.products(float(total[0]), sums, products, self._origin)
+        hessian = problem.checked(products) / problem.total
         hessian.flat[:: len(hessian) + 1] *= 1.0 + rounding(len(hessian))
         hessian.flat[:: len(hessian) + 1] += problem.penalty.curvature(theta).ravel()
         return np.asarray(hessian)

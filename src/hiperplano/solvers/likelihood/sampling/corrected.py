@@ -18,7 +18,6 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.lbfgs import State, drive, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
 from hiperplano.solvers.newton import Minimum
 
 _CLOSE = 1e-5  # share of the gradient of all rows up to which the minimum of the corrected sample is found
@@ -28,7 +27,7 @@ _SLOW = 0.03  # a step that leaves more of the gradient than this share: the sam
 
 
 def newton_by_sample(
-    problem: Likelihood, part: Likelihood, start: Array, tol: float, max_steps: int, near: float
+    problem: Likelihood, part: Likelihood, start: Array, tol: float, max_steps: int, settled: float | None = None
 ) -> Minimum | None:
     """Minimise from the solution of a sample.
 
@@ -38,8 +37,9 @@ def newton_by_sample(
         Of the sample, in the same standardised columns.
     tol : float
         Largest entry of the gradient.
-    near : float
-        As in `LateHessian`; 0 for no Hessian of the end.
+    settled : float, optional
+        Where Newton's method follows, whose first pass is to be the last: end with a step that leaves no more than this
+        of standardised parameters, though no pass has told the gradient where it leads.
 
     Returns
     -------
@@ -51,19 +51,22 @@ def newton_by_sample(
     if value > problem.prior_loss():
         return None
     state, sample = State(start, value, gradient), CorrectedSample(part, start, hessian)
-    late = LateHessian(problem, start, sample.precondition, near)
     _tell(problem, state)
     while state.steps < max_steps and not state.stalled:
-        last = late.precondition(state.gradient)
-        if state.largest <= tol and state.settles_by(last, _SETTLED):
+        last = sample.precondition(state.gradient)
+        if settled is None and state.largest <= tol and state.settles_by(last, _SETTLED):
             state.theta = state.theta - last
             break
-        found = drive(line_search(state, sample.step(state)), late.evaluate)
+        step = sample.step(state)
+        if settled is not None and state.steps > 0 and state.settles_by(step, settled):
+            state.theta = state.theta + step
+            break
+        found = drive(line_search(state, step), problem.evaluate)
         if found is not None:
             state = found
             _tell(problem, state)
         state.stalled = found is None or state.left > _SLOW
-    return Minimum(state, late.hessian_near(state.theta))
+    return Minimum(state)
 
 
 def _tell(problem: Likelihood, state: State) -> None:
