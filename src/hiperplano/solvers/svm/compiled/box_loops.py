@@ -12,7 +12,7 @@ import numpy as np
 from hiperplano.solvers.rows_loops import loop, part, subroutine
 
 _ROUNDS = 200  # of a search for a root: far more than are ever needed
-_BALANCED = 1e-15  # share of Σ|β| under which Σβ is rounding
+_BALANCED = 1e-14  # share of Σ|β| under which Σβ is rounding
 
 
 @part
@@ -31,13 +31,11 @@ def follow(box, i, e, centre, near):  # type: ignore[no-untyped-def]
 @part
 def loss(box, i, e):  # type: ignore[no-untyped-def]
     """The loss of a row."""
-    if abs(e) <= box.epsilon:
-        return 0.0
-    outside = e - box.epsilon if e > 0.0 else e + box.epsilon
+    if box.soft[i] == 0.0:
+        return max(0.0, box.high[i] * (e - box.epsilon), box.low[i] * (e + box.epsilon))
     bound = box.high[i] if e > 0.0 else box.low[i]
-    if bound == 0.0:
-        return 0.0
-    return 0.5 * outside * outside / box.soft[i] if box.soft[i] > 0.0 else bound * outside
+    outside = max(0.0, abs(e) - box.epsilon) if bound != 0.0 else 0.0
+    return 0.5 * outside * outside / box.soft[i]
 
 
 @part
@@ -85,13 +83,12 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
     if abs(total) <= _BALANCED * size:
         return
     sign = 1.0 if total > 0.0 else -1.0
-    near, far, everywhere = 0.0, size / weight, False
+    everywhere = sign * _sum_moved(box, beta, -sign * np.inf, False)[0] > 0.0
+    if everywhere and sign * _sum_moved(box, beta, -sign * np.inf, True)[0] > 0.0:
+        return
+    near, far = 0.0, size / weight
     while sign * _sum_moved(box, beta, -sign * far, everywhere)[0] > 0.0:
         near, far = far, 4.0 * far
-        if far > 1e30:
-            if everywhere:
-                return
-            near, far, everywhere = 0.0, size / weight, True
     at = near
     for _ in range(_ROUNDS):
         value, slope = _sum_moved(box, beta, -sign * at, everywhere)
