@@ -20,8 +20,15 @@ _SOLVED = 1e-10  # largest relative residual; beyond it, solvers on the Gram mat
 
 def solve_in_features(problem: RidgeProblem, features: Array) -> KernelSolution | None:
     """The solution, with one step of iterative refinement; None where rounding leaves too large a residual."""
+    with np.errstate(over="ignore", invalid="ignore"):  # such answers are refused
+        return _solve(problem, features)
+
+
+def _solve(problem: RidgeProblem, features: Array) -> KernelSolution | None:
     rows = features if problem.gram.weight is None else problem.gram.root[:, None] * features
     products = rows.T @ rows
+    if not np.isfinite(products).all():
+        return None
     u, residual = np.empty(problem.right.shape), 0.0
     for shift in np.unique(problem.shift).tolist():
         mine = problem.shift == shift
@@ -36,10 +43,10 @@ def solve_in_features(problem: RidgeProblem, features: Array) -> KernelSolution 
             found = found + (left - rows @ cho_solve(factor, rows.T @ left, check_finite=False)) / shift
         left = right - rows @ (rows.T @ found) - shift * found
         size = np.linalg.norm(right, axis=0)
-        residual = max(residual, float((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max()))
-        u[:, mine] = found
-    if not residual <= _SOLVED:
-        return None
+        relative = float((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max())
+        if not relative <= _SOLVED:
+            return None
+        u[:, mine], residual = found, max(residual, relative)
     coef, intercept, objective = problem.assemble(u)
     return KernelSolution(
         coef=coef,

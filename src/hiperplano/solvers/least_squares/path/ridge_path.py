@@ -187,7 +187,10 @@ def _decomposed(rows: CentredRows, most: int) -> Decomposition:
         values = values[:rank] * longest
         return left[:, :rank], values, partial(np.divide, right[:rank].T, values)
     size = svd(x, compute_uv=False, check_finite=False)
-    values, right, left, work, _, _ = dgejsv(scaled.T, joba=2, jobu=0, jobv=0)
+    if len(scaled) > scaled.shape[1]:  # LAPACK takes no fewer rows than columns
+        values, left, right, work, _, _ = dgejsv(scaled, joba=2, jobu=0, jobv=0)
+    else:
+        values, right, left, work, _, _ = dgejsv(scaled.T, joba=2, jobu=0, jobv=0)
     values = values * (work[0] / work[1])
     rank = int(np.count_nonzero((size > _EPS * max(x.shape) * size.max()) & (values > 0)))
     values = values[:rank] * longest

@@ -8,6 +8,7 @@ standardised.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -63,13 +64,25 @@ class Planes:
         if found.violation > tol:
             beta = exact_duals(problem, features, search.found.beta, search.found.coef)
             found = min(found, _judged(problem, features, diagonal, beta), key=lambda each: each.violation)
-        level = float(centre @ (found.beta @ features)) - middle
+        beta = _balanced(problem, found.beta)
+        level = float(centre @ (beta @ features)) - middle
         return replace(
             found,
+            beta=beta,
             gradient=found.gradient + level,
             intercept=found.intercept - level,
             steps=search.found.passes,
         )
+
+
+def _balanced(problem: DualProblem, beta: Array) -> Array:
+    """Dual variables with Σβ = 0 to the last bit: where columns lie far from 0, any other sum shows in scores."""
+    free = np.flatnonzero(problem.free(beta))
+    if len(free):
+        beta = beta.copy()
+        room = np.minimum(np.abs(beta), np.minimum(beta - problem.low, problem.high - beta))[free]
+        beta[free[room.argmax()]] -= math.fsum(beta)
+    return beta
 
 
 def _judged(problem: DualProblem, features: Array, diagonal: Array, beta: Array) -> Minimum:
