@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+from sklearn.utils.extmath import row_norms
 
 from hiperplano.data.block import transposed
 from hiperplano.data.column_scale import ColumnScale
@@ -126,8 +127,7 @@ class CentredRows:
     @cached_property
     def _raw_squares(self) -> Array:
         """Of sparse rows as they are stored."""
-        squares = csr_array((np.square(self.x.data), self.x.indices, self.x.indptr), shape=self.x.shape)
-        return np.asarray(squares @ np.ones(squares.shape[1]))
+        return np.asarray(row_norms(self.x, squared=True))
 
     @cached_property
     def _along(self) -> Array:
@@ -198,7 +198,7 @@ def sparse_rows(design: Design, fit_intercept: bool) -> CentredRows:
     root = np.ones((len(y), 1)) if weight is None else np.sqrt(weight)[:, None]
     y, target_mean = _centred(y, root) if fit_intercept else (np.asarray(y, dtype=np.float64), np.zeros(y.shape[1]))
     if weight is not None or x.dtype != np.float64:
-        data = x.data * np.repeat(root[:, 0], np.diff(x.indptr))
+        data = x.data.astype(np.float64) if weight is None else x.data * np.repeat(root[:, 0], np.diff(x.indptr))
         x = csr_array((data, x.indices, x.indptr), shape=x.shape)
     return CentredRows(x, length, y * root, columns.shift, target_mean, root)
 
