@@ -27,8 +27,8 @@ from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProb
 MATRIX_COLUMNS = 1500  # beyond, curvature is held as rows, and on sparse rows also
 _PASSES = 3.0  # beyond so many in the time of a matrix
 WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
-SAMPLE_SHARE = 16  # one row of so many
-SAMPLE_ROWS = 20  # but so many for each column at least
+_SAMPLE_SHARE = 16  # one row of so many
+_SAMPLE_ROWS = 20  # but so many for each column at least
 _SAMPLE_TOL = 1e-3
 _SCALE_ROWS = 4096  # that columns' means and spreads are taken from
 _FAR = 30.0  # of a column's spread: a mean beyond it costs scores digits that matter
@@ -103,7 +103,7 @@ def _solve(problem: SmoothedProblem, zero: Hyperplane, tol: float, budget: Budge
     design, loss = problem.design, problem.loss
     n, d = design.n_rows, design.n_columns
     search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
-    sampled = max(n // SAMPLE_SHARE, SAMPLE_ROWS * (d + 1))
+    sampled = max(n // _SAMPLE_SHARE, _SAMPLE_ROWS * (d + 1))
     if 2 * sampled > n or problem.by_rows:
         return search.run(zero, WIDE * problem.unit or 1.0, None)
     few = design.sample(sampled)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
-from hiperplano.solvers.svm.augmented_lagrangian import SAMPLE_ROWS, SAMPLE_SHARE, augmented_newton
+from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
 from hiperplano.solvers.svm.compiled.problem import LoopRows, control, dual_box
 from hiperplano.solvers.svm.compiled.solve import (
     POLISHING,
@@ -31,7 +31,8 @@ _COPIED_CELLS = 2**21  # of dense rows: beyond, all cores sum over them, and a s
 _MOST_CELLS = 2**24  # of those that are copied for the ascent alone
 _POLISHED_CELLS = 2**14  # of tables that take a fraction of a millisecond more for all digits
 _SHARE = 0.6  # of the passes that are left, for Newton's method where another may follow
-_TALL = 20  # rows for each column
+_TALL = 20  # rows for each column, up to which loops are the faster way;
+_TALL_WITHOUT_FACTORS = 800  # the same where Newton's steps need no factor
 
 
 def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
@@ -40,7 +41,7 @@ def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
         return solver != "newton"
     n, d = design.n_rows, design.n_columns
     # Beyond so many rows for each column a small sample has enough of them, and its answer spares most passes.
-    tall = SAMPLE_SHARE * SAMPLE_ROWS if spares_factors(n, d, squared) else _TALL
+    tall = _TALL_WITHOUT_FACTORS if spares_factors(n, d, squared) else _TALL
     broad = n * d <= _MOST_CELLS and n <= tall * d
     return solver == "dual" or n * d <= _COPIED_CELLS or (solver == "auto" and (broad or is_wide(n, d)))
 
