@@ -116,11 +116,12 @@ def too_few_digits(rows: CentredRows, alpha: Array) -> bool:
     """Whether products in float32 cannot solve the system, as lengths of the columns tell without any product.
 
     Some direction is at right angles to all but the shortest columns: nothing but these and the penalty are seen there.
+    The condition in the 1-norm, which decides in `solve_refined`, is about √n times that of eigenvalues.
     """
     n, squares = len(rows.root), np.sort(np.square(rows.length))
     shortest = float(squares[: max(len(squares) - n + 1, 0)].sum()) / n + float(alpha.min())
     most = _MOST_LOST_IN_TRIAL if rows.alike_columns else _MOST_LOST
-    return float(np.finfo(np.float32).eps) * float(squares[-1]) > most * shortest
+    return float(np.finfo(np.float32).eps) * np.sqrt(n) * float(squares[-1]) > most * shortest
 
 
 def solve_refined(

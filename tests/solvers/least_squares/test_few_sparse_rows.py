@@ -22,7 +22,7 @@ def _reference(X, y, alpha, weight, fit_intercept):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("alpha", [0.0, 1e-4, 30.0])
-@pytest.mark.parametrize(("columns", "density"), [(2_100, 0.02), (9_000, 4e-4)])
+@pytest.mark.parametrize(("columns", "density"), [(400, 0.02), (2_100, 0.02), (9_000, 4e-4)])
 def test_against_dense_products(columns, density, alpha, fit_intercept):
     rng = np.random.default_rng(columns)
     X = sparse.random_array((200, columns), density=density, format="csr", rng=rng)
@@ -38,6 +38,17 @@ def test_against_dense_products(columns, density, alpha, fit_intercept):
     if len(empty) > columns / 2:
         assert np.isin(empty, model.solution_.dependent).all()
         assert f"{len(empty)} of {columns} columns do not vary" in str(model.solution_)
+
+
+def test_a_large_penalty_needs_no_factor_however_few_the_columns():
+    rng = np.random.default_rng(6)
+    X = sparse.random_array((300, 400), density=0.02, format="csr", rng=rng)
+    y = rng.normal(size=(300, 1))
+    model = Ridge(alpha=200.0).fit(X, y[:, 0])
+    coef, intercept = _reference(X.toarray(), y, 200.0, np.ones(300), True)
+    np.testing.assert_allclose(model.coef_, coef[0], rtol=0, atol=1e-10 * np.abs(coef).max())
+    assert model.intercept_ == pytest.approx(intercept[0], abs=1e-12)
+    assert "conjugate gradients" in str(model.solution_)
 
 
 def test_a_small_penalty_beside_long_rows():

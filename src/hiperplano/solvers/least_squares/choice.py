@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidParameter
@@ -161,8 +163,11 @@ def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, co
 
     A large penalty leaves them few steps, and so do columns that have little to do with each other.
     """
-    if not isinstance(design, InMemory) or design.n_rows < design.n_columns:
+    if not isinstance(design, InMemory):
         return False
+    if design.n_rows < design.n_columns:
+        shortest = (_BESIDE + _LEAST_STEPS) * costs.square_product * design.n_targets
+        return design.is_sparse and replace(costs, density=1.0).row_products > shortest
     single = suits_single(design, alpha)
     step = (costs.square_product_of_singles if single else costs.square_product) * design.n_targets
     saved = (costs.rounded_hessian if single else costs.hessian) - _BESIDE * step
