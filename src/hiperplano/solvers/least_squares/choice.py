@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidParameter
@@ -11,7 +13,6 @@ from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares, expected_steps
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.single import suits_single
 from hiperplano.solvers.least_squares.solution import (
     MOST_FACTORED_PENALISED,
     LeastSquaresSolution,
@@ -163,7 +164,7 @@ def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, co
     """
     if not isinstance(design, InMemory) or design.n_rows < design.n_columns:
         return False
-    single = suits_single(design, alpha)
+    single = design.dtype == np.float32 and not design.is_sparse
     step = (costs.square_product_of_singles if single else costs.square_product) * design.n_targets
     saved = (costs.rounded_hessian if single else costs.hessian) - _BESIDE * step
     if not costs.worth_a_look(saved - _LEAST_STEPS * step):

@@ -92,12 +92,12 @@ def least_squares(
     orthogonal : bool
         Go to the orthogonal factorisation at once.
     single : bool
-        Whether products of float32 rows may be made in float32, which leaves standard errors fewer digits.
+        Whether products of columns may be made in float32, which leaves standard errors fewer digits.
     sums : NormalEquations, optional
         Of the rows, without a penalty, if they are known.
     """
     with one_blas_thread():
-        if single and sums is None and not positive and suits_single(design, alpha):
+        if single and sums is None and not positive and suits_single(design, alpha, fit_intercept):
             found = _in_single(design, alpha, fit_intercept)
             if found is not None:
                 return found
