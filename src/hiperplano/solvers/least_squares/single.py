@@ -18,8 +18,8 @@ from hiperplano.solvers.statistics import Moments, MomentSums, digits_lost, samp
 
 _EPS = float(np.finfo(np.float32).eps)
 _SAMPLE_ROWS = 2  # rows for each column, in a sample that tells whether float32 is accurate enough
-_MOST_LOST = 0.03  # rounding, times the squared condition of the columns: a step leaves no more of an error
-_LEAST, _MOST = 1e-24, 1e36  # sums of squares whose terms are all ordinary numbers in float32
+_MOST_LOST = 0.03  # most of an error that a refinement step may leave: float32 rounding × condition number²
+_LEAST, _MOST = 1e-24, 1e36  # sums of squares between these bounds neither underflow nor overflow in float32
 
 
 def suits_single(design: Design, alpha: Array, fit_intercept: bool) -> bool:

@@ -21,9 +21,9 @@ from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_pa
 from hiperplano.solvers.least_squares.path.tridiagonal_columns import TridiagonalColumns
 
 _EPS = float(np.finfo(float).eps)
-_CRUCIAL = 1e-4  # one minus a leverage, below which a row is left out by leaving it out
-_MOST_REFITS = 64
-_FEW_PRODUCTS = 2**21  # of rows with shares, which take less time than a search for thinner ones
+_CRUCIAL = 1e-4  # 1 − leverage below which (y − fit)/(1 − leverage) has too few digits
+_MOST_REFITS = 64  # rows that are left out by another fit, at most
+_FEW_PRODUCTS = 2**21  # multiplications up to which the matrix of shares is not compressed to low rank
 
 
 @dataclass(frozen=True)

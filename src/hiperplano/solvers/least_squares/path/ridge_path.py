@@ -16,11 +16,11 @@ from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations
 
 _EPS = float(np.finfo(float).eps)
-_PLAIN = 1e-5  # of the largest product: eigenvalues above this share keep ten digits and more
-_PLAIN_ROWS = 1e-9  # the same for products of rows: seven digits, and eight of the mean squares that choose a penalty
-_PRESENT = 1e-10  # above this share, singular values of the rows themselves keep ten digits
-_SIMILAR = 1e3  # ratio of the columns' lengths up to which a plain decomposition takes them together
-_SOLVABLE = 1e8  # condition of the columns up to which their triangle is inverted
+_PLAIN = 1e-5  # eigenvalues of XᵀX above this share of the largest keep ten digits
+_PLAIN_ROWS = 1e-9  # eigenvalues of X·Xᵀ above this share keep seven digits, and scores eight
+_PRESENT = 1e-10  # squared singular values of X above this share of the largest keep ten digits
+_SIMILAR = 1e3  # ratio of the longest to the shortest column, up to which an ordinary SVD is accurate
+_SOLVABLE = 1e8  # condition number of the columns, up to which their triangular factor is inverted
 
 
 @dataclass(frozen=True)
