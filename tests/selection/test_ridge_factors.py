@@ -90,6 +90,25 @@ def test_as_many_rows_as_columns_and_an_intercept_are_not_left_out_one_by_one(n,
     np.testing.assert_allclose(model.scores_, -np.average(expected, axis=0, weights=weight), rtol=1e-8)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("least", [0.0, 1e-3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_hardly_more_than_columns_are_not_left_out_one_by_one(weighted, least, fit_intercept, monkeypatch):
+    """Small penalties leave many of them little to others: what no column reaches tells how much."""
+    rng = np.random.default_rng(8)
+    n, d = 102, 100 + (not fit_intercept)
+    X = 1e5 * (0.3 * rng.normal(size=(n, d)) + rng.normal(size=(n, 1))) * 30.0 ** rng.uniform(0, 1, d)
+    y, weight = rng.normal(size=(n, 2)), rng.uniform(0.5, 2.0, n) if weighted else np.ones(n)
+    alphas = np.array([least, 1.0, 10.0, 1e2, 1e3])
+    expected = without_one_row(X, y, weight, alphas, fit_intercept)
+    refits = []
+    path = leave_one_out.ridge_path
+    monkeypatch.setattr(leave_one_out, "ridge_path", lambda *a, **k: refits.append(1) or path(*a, **k))
+    model = RidgeCV(alphas, fit_intercept=fit_intercept, store_cv_results=True).fit(X, y, weight)
+    assert len(refits) <= 1  # the decomposition of all rows
+    np.testing.assert_allclose(model.cv_results_, expected * weight[:, None, None], rtol=1e-5)
+
+
 @pytest.mark.parametrize("shape", [(300, 60), (90, 60), (61, 60)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_penalties_are_the_same_wherever_rows_are(shape, weighted):

@@ -24,7 +24,7 @@ from hiperplano.solvers.least_squares.path.leave_one_out import leave_one_out
 from hiperplano.solvers.least_squares.path.ridge_folds import fold_paths, predictions, squared_errors
 from hiperplano.solvers.statistics import align_rows
 
-_CELLS = 2**22  # predictions held at a time, while a scorer looks at them
+_CELLS = 2**22  # predictions in memory at a time when a scorer is given
 
 
 class Choice(NamedTuple):

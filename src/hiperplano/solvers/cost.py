@@ -46,7 +46,7 @@ _RECURRENCE = 1.0  # nanoseconds for each number of the rows, in a recurrence al
 _CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20
 
 _ESTIMATE = 5e5  # estimating the steps of conjugate gradients from a sample of rows and columns, in nanoseconds
-_ESTIMATE_GAIN = 4.0  # the estimate is made only if it may save this many times its cost
+_ESTIMATE_GAIN = 4.0  # a look at a sample is taken only if it may save this many times its cost
 _WARM_UP = 3.0  # L-BFGS steps after a change of preconditioner before its memory shows the rate of convergence
 _WINDOW = 8  # the rate of convergence is that of so many last steps at most
 
@@ -125,9 +125,9 @@ class Costs:
         """The same for dense float32 rows, which are converted to float64 in every step."""
         return self.square_product + float(self.n_rows) * self.n_columns * _CAST
 
-    def worth_a_look(self, saved: float) -> bool:
-        """Whether the time that might be saved justifies estimating, from a sample, whether it would be."""
-        return saved >= _ESTIMATE_GAIN * _ESTIMATE
+    def worth_a_look(self, saved: float, cost: float = _ESTIMATE) -> bool:
+        """Whether the time that might be saved justifies a look at a sample, which tells whether it would be."""
+        return saved >= _ESTIMATE_GAIN * cost
 
     @property
     def hessian(self) -> float:
@@ -139,6 +139,13 @@ class Costs:
     def rounded_hessian(self) -> float:
         """The same for one score and dense rows, with products in float32."""
         return self.gradient + 0.5 * self._weighted_product() + self.factor(self.n_columns)
+
+    @property
+    def saved_by_rounding(self) -> float:
+        """What XᵀX of dense rows in float32 saves, less a conversion of the rows and about 1.5 passes of refinement."""
+        saved = 0.5 * self.n_columns * _PRODUCT
+        refined = _CAST + 1.5 * (_CELL + _CELL_SCORE * self.n_scores)
+        return float(self.n_rows) * self.n_columns * (saved - refined)
 
     @property
     def class_blocks(self) -> float:

@@ -5,7 +5,7 @@ import pytest
 
 from hiperplano import Ridge
 
-N, D = 700, 130
+N, D = 700, 150
 
 
 def table(kind):
@@ -58,3 +58,35 @@ def test_an_intercept_that_cancels_takes_one_gradient_of_a_penalised_fit():
     assert found.method == "normal equations, refined"
     np.testing.assert_allclose(found.coef, exact.coef, rtol=0, atol=1e-11 * np.abs(exact.coef).max())
     np.testing.assert_allclose(found.intercept, exact.intercept, rtol=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["plain", "far", "scales", "alike", "too alike", "too large"])
+def test_float64_rows_multiplied_in_float32_lose_no_digits(kind, fit_intercept, monkeypatch):
+    monkeypatch.setattr("hiperplano.solvers.cost._ESTIMATE_GAIN", 0.0)  # otherwise it takes more rows than a test needs
+    rng = np.random.default_rng(1)
+    n, d = 1500, 140
+    x = rng.standard_normal((n, d))
+    x = {
+        "plain": x,
+        "far": x + 1e4 + rng.uniform(size=d),  # means that float32 cannot hold to the digits of a standard deviation
+        "scales": x * np.logspace(-5, 5, d),
+        "alike": 0.4 * x + rng.standard_normal((n, 1)),
+        "too alike": 1e-3 * x + rng.standard_normal((n, 1)),
+        "too large": x * 1e20,
+    }[kind]
+    y, weight, alpha = x[:, 0] / x[:, 0].std() + rng.standard_normal(n), rng.uniform(0.5, 2, n), 0.1
+    found = Ridge(alpha, fit_intercept=fit_intercept).fit(x, y, weight).solution_
+    difficult = kind in ("too alike", "too large") or (kind == "far" and not fit_intercept)
+    assert ("float32" in found.method) is not difficult
+    apart = x - np.average(x, axis=0, weights=weight) * fit_intercept
+    size = np.sqrt(weight @ np.square(apart))
+    rows = np.sqrt(weight)[:, None] * apart / size
+    right = np.sqrt(weight) * (y - np.average(y, weights=weight) * fit_intercept)
+    below = np.diag(np.sqrt(alpha) / size)
+    turned, upper = np.linalg.qr(np.vstack([rows, below]))
+    z = np.linalg.solve(upper, turned[:n].T @ right)
+    assert np.linalg.norm(found.coef[0] * size - z) < 2e-10 * np.linalg.norm(z)
+    if fit_intercept:
+        level = np.average(y, weights=weight) - np.average(x, axis=0, weights=weight) @ (z / size)
+        np.testing.assert_allclose(found.intercept[0], level, rtol=1e-8)

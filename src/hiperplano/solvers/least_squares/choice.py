@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidParameter
@@ -13,7 +15,6 @@ from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares, expected_steps
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.single import suits_single
 from hiperplano.solvers.least_squares.solution import (
     MOST_FACTORED_PENALISED,
     LeastSquaresSolution,
@@ -29,15 +30,15 @@ from hiperplano.solvers.least_squares.sparse_factor import (
 from hiperplano.solvers.least_squares.wide import factored_sparse_rows, few_sparse_rows, wide_least_squares
 
 SOLVERS = ("auto", "gram", "qr", "cg")
-_MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
-_MOST_SPARSE_COLUMNS = 2_000
-_MOST_KEPT = 512  # columns up to which a solution has what standard errors need, whatever that takes
-_PATIENCE = 1.5  # times the cost of a factorisation, for conjugate gradients that seem to end in time
-_FEWEST_STEPS = 8  # of conjugate gradients, with which it is worth beginning
-_BESIDE = 5  # steps that take as long as what comes before them, and a last look at the gradient
-_LEAST_STEPS = 4  # with the largest of penalties
-_MOST_STEPS = 2  # for each row: without rounding, one for each would be enough
-_MOST_WIDE_CELLS = 2**27  # 1 GiB, when rows are fewer than columns
+_MOST_COLUMNS = 12_000  # of dense rows: their Gram matrix takes 1.1 GiB
+_MOST_SPARSE_COLUMNS = 2_000  # of sparse rows, up to which a dense Gram matrix is computed
+_MOST_KEPT = 512  # columns up to which unpenalised fits always factor the Gram matrix, for standard errors
+_PATIENCE = 1.5  # conjugate gradients may cost this many times a factorisation, as long as their rate promises an end
+_FEWEST_STEPS = 8  # conjugate gradients are not tried if they may take fewer steps than this
+_BESIDE = 5  # cost of column moments, first and last gradient, in steps of conjugate gradients
+_LEAST_STEPS = 4  # steps of conjugate gradients that even the largest penalty needs
+_MOST_STEPS = 2  # conjugate gradients steps for each row; in exact arithmetic one would be enough
+_MOST_WIDE_CELLS = 2**27  # numbers of a dense table with fewer rows than columns, or of X·Xᵀ: 1 GiB
 
 
 def solve_least_squares(
@@ -168,7 +169,7 @@ def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, co
     if design.n_rows < design.n_columns:
         shortest = (_BESIDE + _LEAST_STEPS) * costs.square_product * design.n_targets
         return design.is_sparse and replace(costs, density=1.0).row_products > shortest
-    single = suits_single(design, alpha)
+    single = design.dtype == np.float32 and not design.is_sparse
     step = (costs.square_product_of_singles if single else costs.square_product) * design.n_targets
     saved = (costs.rounded_hessian if single else costs.hessian) - _BESIDE * step
     if not costs.worth_a_look(saved - _LEAST_STEPS * step):

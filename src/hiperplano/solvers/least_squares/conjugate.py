@@ -21,16 +21,17 @@ from hiperplano.solvers.least_squares.sparse_factor import ColumnPreconditioner
 from hiperplano.solvers.statistics import centred_product, refuse_out_of_range
 
 _EPS = float(np.finfo(float).eps)
-_FAR = 1e6  # a mean of so many standard deviations is rounded by an amount that shows in products
-_FEW_ENTRIES = 2**24  # of which a copy in float64 is no burden: 128 MB
-_POWERS = 2  # products that tell the size of an extreme eigenvalue
-_ROUNDS = 4  # restarts from the residual of the rows, which the recursion drifts away from
-_SHOWN_COLUMNS, _SHOWN_ROWS = 16, 256  # whose eigenvalues tell those of all,
-_NEIGHBOURS = 4  # some of which stand side by side: such are often related
-_SHOWN_ENTRIES = 16  # if so many numbers of each of these columns are stored
-_FEW_ROWS = 32  # which tell the squares of columns, on average
-_NOT_SHARED = 0.1  # share of the squares that related columns may have outside of a few directions
-_APART = 2  # of them that may be what a few directions have in common, which steps find at once
+_FAR = 1e6  # beyond this many standard deviations, the rounding of a mean is corrected for
+_FEW_ENTRIES = 2**24  # sparse float32 rows of up to this many stored numbers are copied to float64 (128 MB)
+_POWERS = 2  # steps of the power method for an extreme eigenvalue
+_ROUNDS = 4  # conjugate gradients are restarted from the true residual at most this often
+# `expected_steps` estimates the condition number from a sample:
+_SHOWN_COLUMNS, _SHOWN_ROWS = 16, 256  # columns and (at least) rows of the sample
+_NEIGHBOURS = 4  # columns are taken in runs of this many: neighbouring columns are often correlated
+_SHOWN_ENTRIES = 16  # sparse rows are sampled until a column has about this many stored numbers
+_FEW_ROWS = 32  # rows of a first, cheaper sample, which shows the mean variance of the columns
+_NOT_SHARED = 0.1  # share of the variance of correlated columns that is left outside a few common directions, at least
+_APART = 2  # largest eigenvalues that may be outliers: each costs one step instead of a larger condition number
 
 
 def conjugate_least_squares(

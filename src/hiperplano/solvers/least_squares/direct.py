@@ -28,9 +28,9 @@ from hiperplano.solvers.least_squares.single import equations_in_single, factor_
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 
 EPS = float(np.finfo(float).eps)
-_ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
-_ENOUGH_PENALISED = 1e-10  # the same where a penalty, or for an intercept noise, has changed them by far more
-_SEEN = 1e-10  # share of the target's squares from which on residuals are more than rounding
+_ENOUGH = 1e-12  # relative error up to which a solution of the normal equations is not refined
+_ENOUGH_PENALISED = 1e-10  # the same with a penalty, whose bias is far larger, or for an intercept within its noise
+_SEEN = 1e-10  # squared residuals below this share of the squared target are rounding errors
 
 Targets = Array | slice
 """Numbers of some targets, or a slice of them."""
@@ -92,12 +92,12 @@ def least_squares(
     orthogonal : bool
         Go to the orthogonal factorisation at once.
     single : bool
-        Whether products of float32 rows may be made in float32, which leaves standard errors fewer digits.
+        Whether products of columns may be made in float32, which leaves standard errors fewer digits.
     sums : NormalEquations, optional
         Of the rows, without a penalty, if they are known.
     """
     with one_blas_thread():
-        if single and sums is None and not positive and suits_single(design, alpha):
+        if single and sums is None and not positive and suits_single(design, alpha, fit_intercept):
             found = _in_single(design, alpha, fit_intercept)
             if found is not None:
                 return found

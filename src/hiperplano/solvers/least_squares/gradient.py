@@ -15,9 +15,9 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.triangular import Factor
 from hiperplano.solvers.least_squares.normal import NormalEquations
 
-_SLOW = 0.2  # share of an error that a step may leave
+_SLOW = 0.2  # refinement is given up if a step leaves more than this share of the error
 _MOST_STEPS = 6
-_FAR = 10.0  # standard deviations of a mean from which on rows are centred before they are multiplied
+_FAR = 10.0  # rows are centred before they are multiplied if a mean exceeds this many standard deviations
 _TINY = 1e-300
 _EPS = float(np.finfo(float).eps)
 

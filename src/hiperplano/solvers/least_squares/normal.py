@@ -13,7 +13,7 @@ from hiperplano.linalg.triangular import inverse_root, reciprocal
 from hiperplano.solvers.statistics import Moments, centred_scores, moments
 
 _EPS = float(np.finfo(float).eps)
-_SMALL = 1e-3  # of the terms whose difference it is: a smaller sum of squared residuals is made of the rows
+_SMALL = 1e-3  # squared residuals below this share of their terms have lost digits, and are summed over rows instead
 
 
 class NormalEquations(NamedTuple):

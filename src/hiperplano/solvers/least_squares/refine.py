@@ -19,7 +19,7 @@ from hiperplano.solvers.least_squares.orthogonal import triangles
 from hiperplano.solvers.statistics import centred_scores
 
 _MOST_STEPS = 10
-_SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
+_SEMINORMAL = 1e6  # condition number up to which the first triangular factor is good for corrections
 _EPS = float(np.finfo(float).eps)
 
 

@@ -1,4 +1,4 @@
-"""Normal equations of float32 rows with products in float32, which take half the time of those in float64.
+"""Normal equations with products in float32, which take half the time of those in float64.
 
 Gradients in float64 bring back the digits.
 """
@@ -12,22 +12,33 @@ import numpy as np
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.triangular import Factor, cholesky
+from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.statistics import Moments, MomentSums, digits_lost, sampled_shift
 
 _EPS = float(np.finfo(np.float32).eps)
-_FEWEST_COLUMNS = 128  # products of fewer cost little more than the passes that refine
-_MOST_LOST = 0.03  # rounding, times the squared condition of the columns: a step leaves no more of an error
-_LEAST, _MOST = 1e-24, 1e36  # sums of squares whose terms are all ordinary numbers in float32
+_SAMPLE_ROWS = 2  # rows for each column, in a sample that tells whether float32 is accurate enough
+_MOST_LOST = 0.03  # most of an error that a refinement step may leave: float32 rounding × condition number²
+_LEAST, _MOST = 1e-24, 1e36  # sums of squares between these bounds neither underflow nor overflow in float32
 
 
-def suits_single(design: Design, alpha: Array) -> bool:
-    """Whether rows are float32 and products the bulk of the work, and all targets have the same penalty.
+def suits_single(design: Design, alpha: Array, fit_intercept: bool) -> bool:
+    """Whether products of columns in float32 are expected to be faster, and accurate enough.
 
-    Standard errors without a penalty are to have all digits.
+    Not without a penalty: standard errors are to have all digits then. Products of float64 rows are made in float32
+    only if those of a sample are accurate enough. Otherwise they would often be made twice.
     """
-    single = isinstance(design, InMemory) and not design.is_sparse and design.dtype == np.float32
-    return single and design.n_columns >= _FEWEST_COLUMNS and alpha[0] > 0 and bool((alpha == alpha[0]).all())
+    if not isinstance(design, InMemory) or design.is_sparse or not (alpha[0] > 0 and bool((alpha == alpha[0]).all())):
+        return False
+    costs = Costs.of(design, design.n_targets)
+    if design.dtype == np.float32:
+        return costs.saved_by_rounding > 0
+    size = _SAMPLE_ROWS * design.n_columns
+    if not costs.worth_a_look(costs.saved_by_rounding, Costs.of(design, 1, size).rounded_hessian):
+        return False
+    sample = design.some_rows(size)
+    plain, share = equations_in_single(sample, fit_intercept), sample.n_rows / design.n_rows
+    return plain is not None and factor_in_single(plain.penalised(share * alpha[0])) is not None
 
 
 def equations_in_single(design: Design, fit_intercept: bool) -> NormalEquations | None:
@@ -35,6 +46,7 @@ def equations_in_single(design: Design, fit_intercept: bool) -> NormalEquations 
     n_sums = design.n_columns + design.n_targets
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         shift = sampled_shift(design, sparse=False) if fit_intercept else np.zeros(n_sums)
+        shift[: design.n_columns] = shift[: design.n_columns].astype(np.float32)  # what is taken off the rows
         (raw,) = design.fold(MomentSums(shift, sparse=False, n_groups=0, dtype=np.float32))
         squares = raw.diagonal()[1 : design.n_columns + 1]
         if not ((squares > _LEAST).all() and raw.diagonal().max() < _MOST) or (fit_intercept and digits_lost(raw)):

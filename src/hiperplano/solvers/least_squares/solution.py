@@ -15,8 +15,8 @@ from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.solution import Outcome, smallest_digits, trusted_digits
 
 _EPS = float(np.finfo(float).eps)
-MOST_FACTORED_PENALISED = 128  # columns up to which penalised fits make what standard errors need, whatever that takes
-_ENOUGH = 1e-9  # relative error of standard errors, of coefficients that a penalty has biased by far more
+MOST_FACTORED_PENALISED = 128  # columns up to which penalised fits always compute what standard errors need
+_ENOUGH = 1e-9  # relative error of the standard errors of penalised coefficients, whose bias is far larger
 
 
 @dataclass(frozen=True, repr=False)

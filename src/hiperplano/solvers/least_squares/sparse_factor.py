@@ -18,16 +18,16 @@ from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.triangular import reciprocal
 
 EPS = float(np.finfo(float).eps)
-_ENTRY = 700.0  # nanoseconds for a number of the matrix that is factored
-_PRODUCT = 0.015  # the same for a multiplication inside the part that fills up, of which a good order leaves some,
-_PIVOTED = 0.1  # unless pivots are exchanged
-_MOST_ENTRIES = 2  # for a row or column, beyond which nearly everything fills up
-_LEAST = 1e-7  # penalty of the factor where there is none: its root, as a share of the longest row of a group
-_PIVOT = 1e-3  # share of the largest number of a column, from which on the diagonal is the pivot,
-_STABLE = 1e7  # where the rows with their penalty have at least this condition: of others any diagonal will do
-_SHORT = 1e-4  # the same root for columns at unit length, whose factor is a preconditioner
-_ENOUGH = 1e-13  # relative change that ends the refinement
-_SLOW = 0.2  # share of a change that the next one may be
+_ENTRY = 700.0  # nanoseconds for each stored number of the matrix to be factored
+_PRODUCT = 0.015  # nanoseconds for each multiplication in the dense part that fill-in leaves
+_PIVOTED = 0.1  # the same with partial pivoting
+_MOST_ENTRIES = 2  # mean stored numbers of a row or column, beyond which fill-in makes nearly everything dense
+_LEAST = 1e-7  # √penalty that is factored where there is none, relative to the longest of the connected rows
+_PIVOT = 1e-3  # the diagonal is the pivot if it exceeds this share of the largest number of its column
+_STABLE = 1e7  # condition number of the penalised rows, below which any diagonal is a stable pivot
+_SHORT = 1e-4  # √penalty of the preconditioner, whose columns have unit length
+_ENOUGH = 1e-13  # relative change at which refinement ends
+_SLOW = 0.2  # refinement is given up if a change exceeds this share of the one before
 _MOST_STEPS = 8
 
 

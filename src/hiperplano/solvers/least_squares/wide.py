@@ -42,17 +42,17 @@ from hiperplano.solvers.least_squares.sparse_factor import (
 )
 
 EPS = float(np.finfo(float).eps)
-_MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
-_MOST_LOST = 1e-11  # relative error up to which the products of rows will do: an intercept may lose two digits more
-_FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
-_FEWEST_STEPS = 4  # with which it is worth beginning
-_PATIENCE = 1.5  # times the cost of a sparse factorisation, for conjugate gradients that seem to end in time
-_ORTHOGONAL = 20  # products of rows that take as long as an orthogonal factorisation of them, or less
-_ROUNDS = 4  # restarts from the residual, which the recursion drifts away from
-_SINGLE = 1e-5  # share of a residual that conjugate gradients in float32 can be asked to leave
-_ENOUGH = 1e-13  # relative error to leave
-_ENOUGH_PENALISED = 1e-11  # the same where a penalty has biased the coefficients by far more
-_LEAST_OF_ROWS = 1e-6  # reciprocal condition of a triangular factor of the rows, which is not squared
+_MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need (32 MB)
+_MOST_LOST = 1e-11  # largest relative error of a solution by X·Xᵀ; an intercept may lose two digits more
+_FEW_STEPS = 8  # so few steps of conjugate gradients are faster than X·Xᵀ on any table
+_FEWEST_STEPS = 4  # conjugate gradients are not tried if they may take fewer steps than this
+_PATIENCE = 1.5  # conjugate gradients may cost this many times a sparse factorisation
+_ORTHOGONAL = 20  # an orthogonal factorisation of the rows costs at least this many times X·Xᵀ
+_ROUNDS = 4  # conjugate gradients are restarted from the true residual at most this often
+_SINGLE = 1e-5  # relative residual at which conjugate gradients in float32 are restarted from one in float64
+_ENOUGH = 1e-13  # relative error at which refinement ends
+_ENOUGH_PENALISED = 1e-11  # the same with a penalty, whose bias is far larger
+_LEAST_OF_ROWS = 1e-6  # least reciprocal condition number of the triangular factor of the rows
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
 

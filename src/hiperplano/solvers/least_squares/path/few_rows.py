@@ -14,7 +14,7 @@ from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.solution import MOST_FACTORED_PENALISED
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
-LEAST_EIGENVALUE = 1e-9  # of the largest square: others above this keep seven digits, and scores that choose one eight
+LEAST_EIGENVALUE = 1e-9  # eigenvalues above this share of the largest keep seven digits, and scores eight
 
 
 @dataclass(frozen=True)

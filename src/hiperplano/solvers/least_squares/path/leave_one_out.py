@@ -21,9 +21,9 @@ from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_pa
 from hiperplano.solvers.least_squares.path.tridiagonal_columns import TridiagonalColumns
 
 _EPS = float(np.finfo(float).eps)
-_CRUCIAL = 1e-4  # one minus a leverage, below which a row is left out by leaving it out
-_MOST_REFITS = 64
-_FEW_PRODUCTS = 2**21  # of rows with shares, which take less time than a search for thinner ones
+_CRUCIAL = 1e-4  # 1 − leverage below which (y − fit)/(1 − leverage) has too few digits
+_MOST_REFITS = 64  # rows that are left out by another fit, at most
+_FEW_PRODUCTS = 2**21  # multiplications up to which the matrix of shares is not compressed to low rank
 
 
 @dataclass(frozen=True)
@@ -252,21 +252,33 @@ class LeaveOneOutPath:
     def _crucial(self, remaining: RowVector, alphas: Array) -> tuple[Array, Array, Array]:
         """Rows that nearly decide their own fit: their numbers, errors and weights.
 
-        Those that leave least to others are left out one by one, at the cost of a factorisation each.
+        If rows are hardly more than columns, many may do so. They are measured in the directions that no column
+        reaches, where what is not fitted is known without a difference. Otherwise those that leave least to others are
+        left out one by one, at the cost of a factorisation each.
         """
         left = self.design.collect(remaining)
-        numbers = np.flatnonzero(left < _CRUCIAL)
+        crucial = left < _CRUCIAL
+        numbers = np.flatnonzero(crucial)
         if not len(numbers):
             return numbers, np.zeros((0, self.design.n_targets, len(alphas))), np.zeros(0)
-        rows = self.design.gather(left < _CRUCIAL)
-        _, kept = rows.fold_and_map(_Errors(self._left_out(alphas)))
+        fit_intercept = self.path.fit_intercept
+        hardly_more = isinstance(self.design, InMemory) and self.design.n_rows <= 2 * self.design.n_columns
+        if hardly_more and len(numbers) > 1:
+            path, coordinates = wide_path(self.design, fit_intercept, completed=True)
+            rows = self.design.with_vectors(coordinates=coordinates).gather(crucial)
+            left_out: LeaveOneOut | LeaveOneOutByFactors = LeaveOneOut.of(path, alphas, self.design.n_rows)
+        else:
+            rows, left_out = self.design.gather(crucial), self._left_out(alphas)
+        _, kept = rows.fold_and_map(_Errors(left_out))
         errors = rows.collect(kept["errors"]).reshape(len(numbers), -1, len(alphas)).copy()
+        weight = rows.collect(rows.vector("weight")) if rows.has_weight else np.ones(len(numbers))
+        if hardly_more and len(numbers) > 1:
+            return numbers, errors, weight
         x, y = rows.collect(rows.map(Block.dense)), rows.collect(rows.vector("y"))
         for k in np.lexsort((numbers, left[numbers]))[:_MOST_REFITS]:
-            path = ridge_path(self._without(int(numbers[k])), fit_intercept=self.path.fit_intercept)
+            path = ridge_path(self._without(int(numbers[k])), fit_intercept=fit_intercept)
             predicted = path.target_mean + path.coefficients(alphas) @ (x[k] - path.mean)
             errors[k] = (y[k] - predicted).T
-        weight = rows.collect(rows.vector("weight")) if rows.has_weight else np.ones(len(numbers))
         return numbers, errors, weight
 
     def _without(self, row: int) -> Design:

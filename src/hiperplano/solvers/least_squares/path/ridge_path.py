@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import eigh, qr, svd
 from scipy.linalg.lapack import dgejsv, dsyevd, dtrtrs
 
 from hiperplano.data.design import Array, Design
@@ -16,11 +16,11 @@ from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations
 
 _EPS = float(np.finfo(float).eps)
-_PLAIN = 1e-5  # of the largest product: eigenvalues above this share keep ten digits and more
-_PLAIN_ROWS = 1e-9  # the same for products of rows: seven digits, and eight of the mean squares that choose a penalty
-_PRESENT = 1e-10  # above this share, singular values of the rows themselves keep ten digits
-_SIMILAR = 1e3  # ratio of the columns' lengths up to which a plain decomposition takes them together
-_SOLVABLE = 1e8  # condition of the columns up to which their triangle is inverted
+_PLAIN = 1e-5  # eigenvalues of XᵀX above this share of the largest keep ten digits
+_PLAIN_ROWS = 1e-9  # eigenvalues of X·Xᵀ above this share keep seven digits, and scores eight
+_PRESENT = 1e-10  # squared singular values of X above this share of the largest keep ten digits
+_SIMILAR = 1e3  # ratio of the longest to the shortest column, up to which an ordinary SVD is accurate
+_SOLVABLE = 1e8  # condition number of the columns, up to which their triangular factor is inverted
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,12 @@ class RidgePath:
     def shares(self, alphas: Array) -> Array:
         """σ²/(σ² + alpha), of shape (r, alphas)."""
         squares = self.values[:, None] ** 2
-        return np.asarray(squares / (squares + alphas))
+        return np.asarray(np.where(squares > 0, squares / np.where(squares > 0, squares + alphas, 1.0), 0.0))
 
     def lost(self, alphas: Array) -> Array:
         """alpha/(σ² + alpha) = 1 − share, without the subtraction."""
-        return np.asarray(alphas / (self.values[:, None] ** 2 + alphas))
+        squares = self.values[:, None] ** 2
+        return np.asarray(np.where(squares > 0, alphas / np.where(squares > 0, squares + alphas, 1.0), 1.0))
 
     def coefficients(self, alphas: Array) -> Array:
         """Of shape (alphas, targets, d)."""
@@ -127,7 +128,9 @@ def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
     return left, size * (work[0] / work[1]), other
 
 
-def wide_path(design: Design, fit_intercept: bool, rows: CentredRows | None = None) -> tuple[RidgePath, Array]:
+def wide_path(
+    design: Design, fit_intercept: bool, rows: CentredRows | None = None, completed: bool = False
+) -> tuple[RidgePath, Array]:
     """For rows no more than columns: from the singular value decomposition of the rows themselves.
 
     Parameters
@@ -136,6 +139,9 @@ def wide_path(design: Design, fit_intercept: bool, rows: CentredRows | None = No
         Rows without weight take no part.
     rows : CentredRows, optional
         Those with weight, where somebody has them already.
+    completed : bool, default=False
+        Whether to add the directions that no column reaches, with σ = 0, so that coordinates are complete: for rows
+        that are more than columns. Such a path has no coefficients.
 
     Returns
     -------
@@ -145,7 +151,11 @@ def wide_path(design: Design, fit_intercept: bool, rows: CentredRows | None = No
     """
     rows = centred_rows(design.weighted_rows(), fit_intercept) if rows is None else rows
     most = len(rows.root) - int(fit_intercept)
-    left, values, make_basis = _decomposed(rows, most)
+    left, values, make_basis = _decomposed(rows, min(most, design.n_columns))
+    if completed:
+        mean = [rows.free_direction[:, None]] if fit_intercept else []
+        others = qr(np.hstack([*mean, left]), check_finite=False)[0][:, len(mean) + len(values) :]
+        left, values = np.hstack([left, others]), np.concatenate([values, np.zeros(others.shape[1])])
     complete = len(values) == most
     path = RidgePath(
         rows.mean,
