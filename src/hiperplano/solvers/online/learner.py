@@ -118,7 +118,7 @@ class Learner:
         if not rule[at.AVERAGE_FROM]:
             return
         states = np.atleast_2d(self.states[planes])
-        # first step to add, and the one after the last
+        # First step to add, and the one after the last.
         first, last = states[:, at.STEP].copy(), states[:, at.STEP] + steps
         states[:, at.STEP] = last
         first = np.maximum(first, rule[at.AVERAGE_FROM])

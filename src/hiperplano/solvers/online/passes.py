@@ -93,7 +93,7 @@ class OnePlane(RowByRow):
     """
 
     def __init__(self, target: Array, order: SamplingOrder, learner: Learner, plane: int = 0) -> None:
-        # numba is imported by the first fit that needs it
+        # Numba is imported by the first fit that needs it.
         from hiperplano.solvers.online.loops.example_loops import walk
 
         super().__init__(target, order, learner)

@@ -38,7 +38,7 @@ POCKET: Final = 14  # RATCHET or EVERY: stop before a step that changes weights 
 PROJECT: Final = 15  # keep ALPHA·‖weights‖² ≤ PROJECT; 0: no projection
 BATCH: Final = 16  # examples in a step
 WEIGHT_BY_STEP: Final = 17  # 1: step t has weight t in the average
-# examples with a larger score are not learnt from; 0: only scores that are not finite are refused
+# Examples with a larger score are not learnt from; 0: only scores that are not finite are refused.
 MAX_SCORE: Final = 18
 CLASSES: Final = 19  # 1: targets are −1 and +1, and a score on the wrong side is a mistake
 RULE_SIZE: Final = 20

@@ -18,7 +18,7 @@ from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.schedules import learning_rate
 
 _ARRAY = np.ndarray
-# largest step, score and target for which the weights stay far from the limits of float64
+# Largest step, score and target for which the weights stay far from the limits of float64.
 _MAX_STEP = _MAX_SCORE = 1e100
 
 
@@ -96,7 +96,7 @@ def supports_single_rows(rule: Array, learner: Learner) -> bool:
     of float64: only full validation would notice an overflow.
     """
     simple = len(learner.weights) == 1 and learner.pocket is None and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]
-    # passive-aggressive steps are only as long as the example needs
+    # Passive-aggressive steps are only as long as the example needs.
     if not simple or rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1:
         return simple
     heaviest = max(rule[at.POSITIVE_WEIGHT], rule[at.NEGATIVE_WEIGHT])
