@@ -1,12 +1,12 @@
-"""Columns along which a likelihood grows without bound, seen from a point that is already far out.
+"""Columns along which a likelihood grows without bound, found from a point that is already far out.
 
-At such a point the rows that a plane separates have large margins; all others must lie on the plane. What these
-others leave free has few dimensions, and the question whether some direction there has no row on its wrong side is
-a small one. With several classes a row counts once for each class that is not its own, by the difference of the
-two scores, so that one program sees what no comparison of one class with the rest can see.
+At such a point, rows that a plane separates have large margins, and all others must lie on the plane. The directions
+that do not move the other rows have few dimensions. Whether one of them has no row on its wrong side is a small linear
+program. With several classes, a row counts once for each class other than its own, with the difference of the two
+scores. So one program finds what no one-vs-rest comparison can find.
 
-A program names the fewest columns, but may take far longer than the fit. Where it would, the point itself is asked: the
-part of it that the other rows leave free is the way on which the coefficients have come, and as a rule a proof.
+A program finds the fewest columns, but may take far longer than the fit. If it would, the point itself is used: its
+component in the free directions is the direction in which the coefficients have grown, and usually is a proof.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import program_work, separate
 
-_FAR = 6.0  # margin from which a row may be separated: a chance of 0.25% of the other class
-_NULL = 1e-10  # eigenvalue, as a share of the largest, of a direction that the other rows leave free
-_WRONG = 1e-6  # of the largest margin along a direction: what counts as zero
-_VISIBLE = 1e-6  # of the largest standardised coefficient: what counts as zero
+_FAR = 6.0  # least margin of a row that may be separated: a probability of 0.25% of the other class
+_NULL = 1e-10  # a direction is free if its eigenvalue is below this share of the largest
+_WRONG = 1e-6  # margins below this share of the largest one along a direction count as zero
+_VISIBLE = 1e-6  # coefficients below this share of the largest standardised one count as zero
 _MOST_CELLS = 2**24
-_MOST_WORK = 2e11  # rows × parameters²
-_PROGRAM = 1e6  # rows × coordinates² of a program that takes milliseconds, whatever the fit took
-_SHARE = 0.005  # of the work of a Hessian, that a program may have: its steps are as many times slower
-_DOUBT = 0.5  # of the largest margin: what rows may lose along a direction that is still probably one of growth
+_MOST_WORK = 2e11  # limit of rows × parameters²
+_PROGRAM = 1e6  # rows × coordinates² of a program that takes milliseconds, and is always solved
+_SHARE = 0.005  # most work of a program, as a share of that of a Hessian: its steps are slower by the inverse factor
+_DOUBT = 0.5  # largest loss of a row, as a share of the largest margin, along a direction of probable growth
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Growth:
     Attributes
     ----------
     columns : ndarray of int
-        Those that have a part in it.
+        Columns with a nonzero coefficient.
     complete : bool
-        Whether every row gains.
+        Whether the margins of all rows grow.
     proved : bool
-        Whether no row loses; otherwise the direction was too costly to find, and there probably is one.
+        Whether no margin shrinks. If False, the exact direction was too expensive to find, but probably exists.
     """
 
     columns: Array
@@ -55,14 +55,14 @@ class Growth:
 
 
 def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
-    """Columns of a direction along which no row loses and some gain; None if no such direction is found.
+    """Columns of a direction along which no margin shrinks and some grow; None if no such direction is found.
 
     Parameters
     ----------
     problem : Objective
-        Of two classes −1 and +1, or of numbers of classes.
+        Problem with targets −1 and +1, or class numbers.
     theta : ndarray of shape (scores, size)
-        Where the minimisation was stopped.
+        Parameters at which the minimisation was stopped.
     """
     if is_wide(problem.design):
         return _among_few_rows(problem, theta)
@@ -81,7 +81,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
         return None
     if program_work(*pairs.shape) > allowed:
         return _along_free(problem, theta, free)
-    # One row stands on the other side with its sign turned, which changes nothing but gives the program two sides.
+    # One row is put on the other side with its sign reversed: an equivalent program, but with both sides present.
     sides = np.concatenate([np.ones(len(pairs)), [-1.0]])[:, None]
     try:
         found = separate(InMemory(np.vstack([pairs, -pairs[:1]]), sides), fit_intercept=False)
@@ -97,7 +97,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
 
 
 def _among_few_rows(problem: Objective, theta: Array) -> Growth | None:
-    """The same where columns are many: a direction in the span of few rows has a part of nearly all of them."""
+    """The same for many columns, where a direction in the span of few rows involves nearly all columns."""
     if smallest_margin(problem, theta) > 0:
         return Growth(_visible_columns(problem, theta), complete=True)
     span = problem.in_row_span
@@ -106,10 +106,10 @@ def _among_few_rows(problem: Objective, theta: Array) -> Growth | None:
 
 
 def _along_free(problem: Objective, theta: Array, free: Array) -> Growth | None:
-    """What the part of the point in the free directions tells."""
+    """Check the component of the point in the free directions."""
     direction = (free @ (free.T @ theta.ravel())).reshape(problem.shape)
     low, high = _margin_range(problem, direction)
-    if high < _FAR / 2 or low < -_DOUBT * high:  # as where columns depend on each other, and no row moves
+    if high < _FAR / 2 or low < -_DOUBT * high:  # for example if columns are linearly dependent and no row moves
         return None
     return Growth(_visible_columns(problem, direction), low > _WRONG * high, proved=low >= -_WRONG * high)
 
@@ -121,12 +121,12 @@ def _visible_columns(problem: Objective, direction: Array) -> Array:
 
 
 def largest_margin(problem: Objective, theta: Array) -> float:
-    """The largest by which a row's own score exceeds another."""
+    """Largest difference of a row's own score and another score."""
     return _margin_range(problem, theta)[1]
 
 
 def smallest_margin(problem: Objective, theta: Array) -> float:
-    """The smallest by which a row's own score exceeds another: above 0 if all rows are separated."""
+    """Smallest difference of a row's own score and another score; positive if all rows are separated."""
     return _margin_range(problem, theta)[0]
 
 
@@ -137,7 +137,9 @@ def _margin_range(problem: Objective, theta: Array) -> tuple[float, float]:
 
 
 def _free_directions(problem: Objective, theta: Array) -> Array:
-    """Directions, in columns, that move no row whose margin is not large; none if rows with large ones are too many."""
+    """Directions, in columns, that do not move any row with a small margin; none if too many rows have large
+    margins.
+    """
     margins = _Margins(problem.scale.scores(theta))
     gram, n_far = problem.design.fold(_NearGram(problem.scale, margins))
     values, vectors = np.linalg.eigh(gram / problem.design.n_rows)
@@ -147,7 +149,7 @@ def _free_directions(problem: Objective, theta: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Margins:
-    """By how much a row's own score exceeds the others, of shape (m, scores); infinite where there is no other."""
+    """Differences of a row's own score and the others, of shape (m, scores); infinite for its own class."""
 
     scores: LinearScores
 
@@ -181,9 +183,9 @@ def _wider(left: Sums, right: Sums) -> Sums:
 
 @dataclass(frozen=True)
 class _NearGram:
-    """Σ of the squares of differences of scores that are not far apart, as a matrix; and the number of those that are.
+    """Gram matrix of score differences that are not large, and the number of large ones.
 
-    For several classes Σ over classes c near the row's own y of (e_y − e_c)(e_y − e_c)ᵀ ⊗ v·vᵀ, with v = [1, z].
+    For several classes, the sum over classes c near the row's own y of (e_y − e_c)(e_y − e_c)ᵀ ⊗ v·vᵀ, with v = [1, z].
     """
 
     scale: ColumnScale
@@ -205,7 +207,7 @@ class _NearGram:
 
 @dataclass(frozen=True)
 class _FarPairs:
-    """Margins, along free directions, of every row and class that are far apart: one row for each such pair."""
+    """Margins along free directions, one row for each pair of a row and a class with a large margin."""
 
     scale: ColumnScale
     margins: _Margins
