@@ -27,8 +27,8 @@ from hiperplano.solvers.statistics import NonFiniteRows, count_rows
 class RidgeCV(PenaltySearch, LeastSquares):
     """Ridge regression with the penalty chosen from `alphas`, at about the cost of one fit.
 
-    Without `cv`, every row is predicted by all others, exactly: residuals and leverages of all penalties follow
-    from one factorisation. With folds, their sums are gathered in one pass and shared.
+    Without `cv`, every row is predicted from all others, exactly: residuals and leverages for all penalties follow from
+    one factorisation. With folds, sums over each fold are computed in one pass and shared.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class RidgeCV(PenaltySearch, LeastSquares):
     cv : int, splitter or iterable of (train, test), optional
         Leave-one-out if None.
     gcv_mode : {None, "auto", "svd", "eigen"}, default=None
-        No effect: leave-one-out is factored as the shape of the rows calls for.
+        No effect: the factorisation for leave-one-out is chosen by the shape of the rows.
     store_cv_results : bool, default=False
         Keep leave-one-out's squared errors (or, with `scoring`, predictions) in `cv_results_`.
     alpha_per_target : bool, default=False
-        Choose for each target by itself; leave-one-out only.
+        Choose a penalty for each target separately; leave-one-out only.
 
     Attributes
     ----------
@@ -265,10 +265,10 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
 
 
 def at_the_border(choice: Choice) -> str:
-    """A sentence for the status, if a penalty outside those tried may be better still."""
+    """Sentence for the status if a penalty outside the given range may be better."""
     alphas, chosen, _ = choice
     smallest, largest = float(alphas.min()), float(alphas.max())
-    low, high = smallest in chosen and smallest > 0, largest in chosen and largest > 0  # below 0 there is none
+    low, high = smallest in chosen and smallest > 0, largest in chosen and largest > 0  # there is no penalty below 0
     if smallest == largest or not (low or high):
         return ""
     if low and high:
