@@ -41,8 +41,9 @@ class Group(_Translated, TyperGroup):
 
 
 def _translate_headings() -> None:
-    """Translate the headings of the help, which typer keeps in a module that is slow to import and only needed for
-    help.
+    """Translate the headings of the help.
+
+    typer keeps them in a module that is slow to import and only needed for help.
     """
     from typer import rich_utils
 

@@ -191,8 +191,9 @@ def _projected(centres: Array, spreads: Array) -> tuple[Array, Array]:
 
 
 def _error_on_line(centres: Array, spreads: Array, shares: Array, risk: Array) -> float:
-    """Integrate on a line: between the points where the best decision changes, the integral is a sum of normal
-    probabilities.
+    """Integrate on a line.
+
+    Between the points where the best decision changes, the integral is a sum of normal probabilities.
     """
     used = shares > 0
     centres, spreads, shares, risk = centres[used], spreads[used], shares[used], risk[:, used]

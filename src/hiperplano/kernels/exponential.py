@@ -36,8 +36,9 @@ _D2, _D3, _D4, _D5, _D6 = map(
 
 
 def exponentials(out: Array) -> None:
-    """exp of every number of a matrix in place, none of which is above 80; 0 for what is too small to have all its
-    digits.
+    """exp of every number of a matrix in place, none of which is above 80.
+
+    Results too small to have all their digits become 0.
 
     Numbers that have lost digits (subnormal ones) take a hundred times as long in every sum they enter.
     """

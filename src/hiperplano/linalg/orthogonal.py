@@ -104,8 +104,7 @@ def directions(upper: Array, scale: Array, rounding: Array) -> Directions:
 
 
 def all_present(condition: float, rounding: Array) -> bool:
-    """Whether the estimated condition number of a triangular factor of unit-norm columns proves that they have full
-    rank.
+    """Whether the estimated condition number of a triangular factor proves that unit-norm columns have full rank.
 
     The estimate may be too small by a factor of ten, and refers to another norm, which adds a factor of √d at most.
 

@@ -1,5 +1,6 @@
-"""Products of tall matrices, by blocks of rows in threads; results do not depend on the number of threads, to the last
-bit.
+"""Products of tall matrices, by blocks of rows in threads.
+
+Results do not depend on the number of threads, to the last bit.
 """
 
 from __future__ import annotations

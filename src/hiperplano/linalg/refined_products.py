@@ -30,9 +30,7 @@ _FLOOR = 4 * _EPS  # rounding error of residuals, which the condition number of 
 
 
 class Refined(NamedTuple):
-    """A solution of shape (n, k), the reciprocal condition number of the matrix, and its inverse in the precision of
-    the factor.
-    """
+    """A solution of shape (n, k), the reciprocal condition number, and the inverse in the factor's precision."""
 
     shares: Array
     reciprocal: float
@@ -67,8 +65,9 @@ class SingleRows:
 
 
 class RowSystem:
-    """x·xᵀ + alpha of centred rows as an operator, on dual coefficients (`shares`) that sum to zero if there is an
-    intercept.
+    """x·xᵀ + alpha of centred rows as an operator on dual coefficients, called `shares`.
+
+    With an intercept, they must sum to zero.
     """
 
     def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
@@ -103,8 +102,9 @@ def steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
 
 
 def usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
-    """Typical number of conjugate gradient steps for all targets on dense rows of unrelated columns; others seldom need
-    more.
+    """Typical number of conjugate gradient steps for all targets on dense rows of unrelated columns.
+
+    Others seldom need more.
 
     The eigenvalues of their products lie between (1 − √(n/d))² and (1 + √(n/d))² times the squared norm of a row
     (Marchenko and Pastur). If columns are related, a few directions hold most of the squares, and steps find these at

@@ -93,8 +93,7 @@ class SymmetricSolver:
 
 
 def _far_from_singular(upper: Array, threshold: float) -> bool:
-    """Whether the determinant proves that the reciprocal condition number is above `threshold`, in a fraction of its
-    time.
+    """Whether the determinant proves, in a fraction of the time, a reciprocal condition number above `threshold`.
 
     With a unit diagonal, the product of the other eigenvalues is below e, so the smallest is at least det/e. The 1-norm
     is at most k, and that of the inverse at most √k divided by the smallest eigenvalue.

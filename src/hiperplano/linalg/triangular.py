@@ -102,8 +102,9 @@ def from_triangle(upper: Array, scale: Array) -> Factor:
 
 
 def inverse_triangle(upper: Array) -> Array:
-    """Inverse of an upper triangular matrix by recursive halving: matrix products take half the time of LAPACK's small
-    blocks.
+    """Inverse of an upper triangular matrix by recursive halving.
+
+    Matrix products take half the time of LAPACK's small blocks.
     """
     out = np.zeros(upper.shape)
 

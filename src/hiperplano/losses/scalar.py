@@ -67,8 +67,9 @@ def value(loss: int, target: float, score: float, epsilon: float) -> float:
 
 
 def slope(loss: int, target: float, score: float, epsilon: float) -> float:
-    """Derivative of the loss with respect to the score; at a kink, the subgradient with which the example is still
-    learnt from.
+    """Derivative of the loss with respect to the score.
+
+    At a kink, the subgradient with which the example is still learnt from.
     """
     if loss < SQUARED:
         margin = target * score

@@ -39,8 +39,9 @@ class Softmax(NamedTuple):
         return np.asarray(np.log(total) - own), slope
 
     def total_and_slope(self, y: Array, score: Array) -> tuple[float, Array]:
-        """Sum of all values, and slopes. Sums of exponentials lie between 1 and k, so one logarithm serves eight
-        rows.
+        """Sum of all values, and slopes.
+
+        Sums of exponentials lie between 1 and k, so one logarithm serves eight rows.
         """
         own, total, slope = self._parts(y, score)
         left = 0.0
@@ -53,8 +54,9 @@ class Softmax(NamedTuple):
 
     @staticmethod
     def _parts(y: Array, score: Array) -> tuple[Array, Array, Array]:
-        """Scores of the rows' own classes and sums of exponentials, both relative to the largest score of the row; and
-        slopes.
+        """Scores of the rows' own classes and sums of exponentials, both relative to the largest score of the row.
+
+        Also returns the slopes.
         """
         p: Array = score - score.max(axis=1, keepdims=True)
         n, k = p.shape

@@ -248,8 +248,9 @@ def _cost_columns(y: Any, y_pred: Any, costs: Any, sample_weight: Any, labels: A
 
 
 def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Array:
-    """The class number of each label; `other` for labels that are not a class. Without `other`, such labels are an
-    error.
+    """The class number of each label; `other` for labels that are not a class.
+
+    Without `other`, such labels are an error.
 
     Returns
     -------

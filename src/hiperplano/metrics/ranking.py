@@ -1,6 +1,4 @@
-"""Ranking of two classes by scores: Kolmogorov-Smirnov, Gini, area under the ROC curve, and all cut-offs, from one
-sort.
-"""
+"""Ranking of two classes by scores: KS, Gini, area under the ROC curve, and all cut-offs, from one sort."""
 
 from __future__ import annotations
 

@@ -76,8 +76,9 @@ class Coefficients:
 
 
 def read_coefficients(subject: Subject, names: list[str] | None = None) -> Coefficients | None:
-    """The coefficients of a model for the positive class, with a summary if available; None for a model without
-    coefficients.
+    """The coefficients of a model for the positive class, with a summary if available.
+
+    Return None for a model without coefficients.
 
     Parameters
     ----------

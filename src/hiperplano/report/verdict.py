@@ -250,8 +250,9 @@ def _calibration(subject: Subject) -> Judgement:
         w = np.ones(sample.n) if sample.weight is None else sample.weight
 
         def deviation(direction: Array) -> float:
-            """Deviation of observed from predicted values along a direction, in standard errors of a calibrated
-            model.
+            """Deviation of observed from predicted values along a direction, in standard errors.
+
+            These are the standard errors of a calibrated model.
             """
             variance = float(np.sum(np.square(w * direction) * p * (1 - p)))
             return float(np.sum(w * direction * (positive - p))) / float(np.sqrt(max(variance, 1e-300)))

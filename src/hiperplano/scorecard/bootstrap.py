@@ -97,8 +97,9 @@ def _points_by_variable(card: Any, X: Any) -> dict[str, Array]:
 
 
 def _by_bin(points: Array | None, codes: Array, size: int, weight: Array) -> Array:
-    """Mean points of the rows of each bin, relative to the mean over all rows; 0 for a variable that was not
-    selected.
+    """Mean points of the rows of each bin, relative to the mean over all rows.
+
+    It is 0 for a variable that was not selected.
     """
     totals = np.bincount(codes, weights=weight, minlength=size)
     if points is None:

@@ -352,8 +352,7 @@ class Scorecard(ScorecardScores):
         level: float = 0.95,
         random_state: Any = None,
     ) -> Bootstrap:
-        """Repeat binning, selection and fit on resampled rows, for intervals that include all three, and for the
-        optimism.
+        """Repeat binning, selection and fit on resampled rows: intervals that include all three, and the optimism.
 
         Parameters
         ----------

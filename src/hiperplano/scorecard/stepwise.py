@@ -134,8 +134,9 @@ class Selection:
                 fit = after
 
     def keep_one_sign(self, columns: Array, sign: int) -> Array:
-        """Mask of the columns that keep a coefficient if all must have one sign; removed columns are recorded as
-        steps.
+        """Mask of the columns that keep a coefficient if all must have one sign.
+
+        Removed columns are recorded as steps.
         """
         kept = self.subsets.of_one_sign(columns, sign)
         fit = self.subsets.fit(kept)

@@ -19,8 +19,9 @@ from hiperplano.solvers.row_span import SpannedRows, is_wide
 def fit_folds(
     design: Design, Cs: Array, n_classes: int, solver: str, control: dict[str, Any]
 ) -> tuple[Array, Array, Array, bool]:
-    """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps; and whether all
-    converged.
+    """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps.
+
+    Also returns whether all converged.
     """
     columns = HeldColumns.of(design)
     if columns is not None:

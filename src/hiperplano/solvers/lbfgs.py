@@ -76,8 +76,9 @@ class State:
             self.theta, self.next_step = self.theta + self.next_step, None
 
     def settles_by(self, step: Array, near: float) -> bool:
-        """Whether the error after `step`, taken without a pass, is at most `near`, relative to the largest parameter or
-        1.
+        """Whether the error after `step`, taken without a pass, is at most `near`.
+
+        It is relative to the largest parameter or 1.
 
         The step is assumed to shrink the error by the same factor as the last one.
         """
@@ -184,9 +185,7 @@ def _is_close(state: State, step: Array, history: list[float], close: float, lon
 
 
 def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Array], State | None]:
-    """A step, shortened if needed, for values that differ by little more than rounding: it must not increase the
-    value.
-    """
+    """A step, shortened if needed, that must not increase the value beyond rounding errors."""
     length = 1.0
     for _ in range(_SHORTER):
         theta = state.theta + length * step

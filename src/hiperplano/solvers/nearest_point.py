@@ -106,8 +106,9 @@ class Lowest(NamedTuple):
 
 
 def approach(active: ActiveSet, lowest: Callable[[Array], Lowest], tol: float, max_steps: int) -> float:
-    """Improve an active set until the squared norm of its point exceeds the height of the lowest corner by at most
-    `tol` times itself.
+    """Improve an active set until the relative gap to the lowest corner is at most `tol`.
+
+    The gap is the squared norm of the set's point minus the height of the lowest corner.
 
     Parameters
     ----------

@@ -110,8 +110,9 @@ class Objective:
 
     @cached_property
     def _few_rows(self) -> tuple[Block, Array] | None:
-        """The only block of rows and its dense matrix [1, z], which would otherwise be recomputed in every pass; else
-        None.
+        """The only block of rows and its dense matrix [1, z], which would otherwise be recomputed in every pass.
+
+        Return None if there are several blocks, or if the rows stay sparse.
         """
         design = self.design
         if not isinstance(design, InMemory) or design.density < SPARSE_PRODUCTS:
@@ -151,8 +152,9 @@ class Objective:
         )
 
     def _of_one_score(self, theta: Array) -> tuple[float, Array, Array]:
-        """Hessian sums for one score. The columns' shift and scale are applied after summation, which saves passes over
-        each block.
+        """Hessian sums for one score.
+
+        The columns' shift and scale are applied after summation, which saves passes over each block.
         """
         scale, origin = self.scale, self._origin
         value, slope, curvature, slopes, curvatures, products = self.design.fold(
@@ -209,8 +211,9 @@ class HessianSums:
 
     @property
     def stays_sparse(self) -> bool:
-        """Whether products use only the stored entries of sparse rows; above a certain density, dense products are
-        faster.
+        """Whether products use only the stored entries of sparse rows.
+
+        Above a certain density, dense products are faster.
         """
         return self.density < SPARSE_PRODUCTS and not self.origin.any()
 
@@ -366,8 +369,9 @@ def softmax_gram(rows: Array, p: Array, weight: Array | None) -> Array:
 
 
 def fix_common_direction(hessian: Array, n_scores: int) -> Array:
-    """Add curvature along the direction that the data leave free: the same change for all classes. Differences of
-    classes are unaffected.
+    """Add curvature along the direction that the data leave free: the same change for all classes.
+
+    Differences of classes are unaffected.
 
     Each column is scaled by its own curvature, since a penalty makes that of columns with small values larger than all
     others.

@@ -65,8 +65,10 @@ def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
 
 @part
 def _place(index):  # type: ignore[no-untyped-def]
-    """A stored index as unsigned: a signed index is first checked for a negative value, as Python allows, which takes a
-    third of the time of a product and half of that of an addition.
+    """A stored index as unsigned.
+
+    A signed index is first checked for a negative value, as Python allows, which takes a third of the time of a product
+    and half of that of an addition.
     """
     return np.uint64(index)
 

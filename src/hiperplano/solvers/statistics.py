@@ -120,8 +120,9 @@ def _few_products(design: Design) -> bool:
 
 
 def _is_its_sample(design: Design) -> bool:
-    """Whether there are so few rows that their exact mean is used. Not with weights, since rows of weight 0 might be
-    far off.
+    """Whether there are so few rows that their exact mean is used.
+
+    This does not hold with weights, since rows of weight 0 might be far off.
     """
     return design.n_rows <= _SAMPLE_ROWS and not design.has_weight
 
@@ -290,8 +291,9 @@ def centred_product(block: Block, mean: Array, right: Array) -> Array:
 
 
 def align_rows(values: Array, design: Design, n_rows: int) -> Array:
-    """Values for the rows of the input table, from those of a design; NaN for rows that were dropped because of weight
-    0.
+    """Values for the rows of the input table, from those of a design.
+
+    Rows that were dropped because of weight 0 get NaN.
 
     Parameters
     ----------

@@ -119,8 +119,9 @@ def truncated_newton(
 
 
 def _is_close(state: State, unsolved: float, bent: float, close: float) -> bool:
-    """Whether the expected error after a step is at most `close`: its unsolved part plus the effect of changing
-    curvature.
+    """Whether the expected error after a step is at most `close`.
+
+    It has a part that was not solved for, and a part due to changing curvature.
 
     Also True if steps make no progress because the gradient is a rounding error.
     """

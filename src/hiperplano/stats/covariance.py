@@ -137,8 +137,9 @@ def _(solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_w
 
 
 def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: float) -> tuple[Array, Array]:
-    """H such that H·Hᵀ = Σᵢ ωᵢ·aᵢ·aᵢᵀ, where aᵢ = (XᵀWX)⁻¹·wᵢ·xᵢ and ωᵢ is the squared residual, corrected as `kind`
-    says.
+    """Half of a robust covariance: H with H·Hᵀ = Σᵢ ωᵢ·aᵢ·aᵢᵀ, where aᵢ = (XᵀWX)⁻¹·wᵢ·xᵢ.
+
+    ωᵢ is the squared residual, corrected as `kind` says.
 
     Also returns the square of the slopes in units of that covariance. Both come from Σ ωᵢ·hᵢ·hᵢᵀ of the level and h =
     U⁻ᵀ·D·x, whose columns are not nearly collinear: inverses of nearly singular matrices are applied to vectors only.

@@ -209,8 +209,9 @@ class _Scaled(NamedTuple):
 
     @classmethod
     def of(cls, pearson: Array, leverage: Array, shrinkage: Array, df: float, freedom: float) -> _Scaled:
-        """Compute from the diagonal h of the hat matrix H, that of H − H², and H·residuals, as refits without the row
-        would give them.
+        """Compute from the diagonal h of the hat matrix H, that of H − H², and H·residuals.
+
+        The results are those of refits without the row.
 
         A residual has the variance σ²·(1 − 2h + (H²)ᵢᵢ), ignoring bias. If the row is left out, it is predicted with an
         error of t = residual/(1 − h), other residuals change by Hᵢₖ·t, and the fit has (H − H²)ᵢᵢ/(1 − h) fewer degrees

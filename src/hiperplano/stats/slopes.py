@@ -1,5 +1,6 @@
-"""Covariance of slopes, in units of the error variance, as sums of squares, which avoids cancellation for collinear
-columns.
+"""Covariance of slopes, in units of the error variance, as sums of squares.
+
+This avoids cancellation for collinear columns.
 """
 
 from __future__ import annotations
@@ -104,8 +105,9 @@ class Slopes:
 
 
 def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
-    """Rows for the Gram matrix without penalty, from a factor with a penalty: the two matrices differ only in their
-    diagonals and units.
+    """Rows for the Gram matrix without penalty, from a factor with a penalty.
+
+    The two matrices differ only in their diagonals and units.
 
     Also returns the smallest share of a column that does not depend on the others.
 
@@ -124,8 +126,9 @@ def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
 
 
 def _rows_of(gram: Array, scale: Array, rounding: float) -> tuple[Columns, float]:
-    """Rows from products of columns at unit norm, and the smallest share of a column that does not depend on the
-    others.
+    """Rows from products of columns at unit norm.
+
+    Also returns the smallest share of a column that does not depend on the others.
     """
     upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * rounding, lower=0)
     rows = np.empty((rank, len(gram)))

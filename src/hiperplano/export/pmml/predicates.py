@@ -35,7 +35,10 @@ def is_missing(parent: Element, cell: Cell) -> None:
 
 
 def among(parent: Element, cell: Cell, values: list[Any]) -> None:
-    """The condition that a field has one of some values. (An array of texts has no clear way to write a quote.)"""
+    """The condition that a field has one of some values.
+
+    (An array of texts has no clear way to write a quote.)
+    """
     where = parent if len(values) == 1 else SubElement(parent, "CompoundPredicate", booleanOperator="or")
     for value in values:
         written = text_of(float(value) if cell.kind == "number" else value, cell)

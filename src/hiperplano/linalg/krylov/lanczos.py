@@ -1,5 +1,6 @@
-"""Lanczos method for symmetric systems with many shifts, (matrix + σ)·x = right, with one Krylov space per right-hand
-side.
+"""Lanczos method for symmetric systems with many shifts, with one Krylov space per right-hand side.
+
+The systems are (matrix + σ)·x = right.
 
 The space does not depend on σ. Every new direction is orthogonalised against all previous ones, so rounding does not
 delay convergence. The smaller a residual has become, the less accurate the next product needs to be: all but the first
@@ -59,8 +60,7 @@ class KrylovSpace:
         return np.asarray(self._inverse(self.basis @ right, shift) @ self.basis)
 
     def precondition(self, right: Array, shift: float, rest: float) -> Array:
-        """(matrix + shift)⁻¹·right to about seven digits, treating the matrix as `rest` times the identity outside the
-        space.
+        """(matrix + shift)⁻¹·right to about seven digits; outside the space, the matrix counts as `rest`·identity.
 
         Raises
         ------
@@ -193,8 +193,9 @@ class _KrylovSpaces:
         self.n_steps, self.steps = 0, np.zeros((k, len(shifts)), dtype=int)
 
     def unfinished(self, k: int) -> Array:
-        """Those of the first k columns with shifts that are neither solved nor given up; none if the steps are used
-        up.
+        """Those of the first k columns with shifts that are neither solved nor given up.
+
+        Empty if the steps are used up.
         """
         if self.n_steps == self._most:
             return np.empty(0, dtype=int)
@@ -245,8 +246,9 @@ class _KrylovSpaces:
         return np.asarray(self._wanted & (self.residuals <= self._rtol))
 
     def give_up(self, k: int, otherwise: Callable[[int], float]) -> None:
-        """Give up the number of smallest shifts that minimises the predicted cost, from the residuals of the first k
-        columns.
+        """Give up as many of the smallest shifts as minimises the predicted cost.
+
+        It is predicted from the residuals of the first k columns.
         """
         order, wanted = np.argsort(self._shifts), self._wanted[:k] & (self.residuals[:k] > self._rtol)
         more = _FASTER * (steps_needed(self.n_steps, self.residuals[:k], self._rtol) - self.n_steps)

@@ -12,8 +12,9 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def extend_basis(basis: Array, image: Array, count: int, beside: float) -> tuple[float, float]:
-    """basis[count] = `image` orthogonalised against all previous rows and normalised. Return its component along the
-    last of these rows, and its norm before normalisation.
+    """basis[count] = `image` orthogonalised against all previous rows and normalised.
+
+    Return its component along the last of these rows, and its norm before normalisation.
 
     Parameters
     ----------
@@ -52,8 +53,9 @@ def extend_basis_roughly(basis: Array, single: Array, image: Array, count: int, 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _beside_the_last(basis: Array, image: Array, count: int, beside: float) -> tuple[Array, float]:
-    """Write the image minus its components along the last two rows into the next row; return it and its component along
-    the last row.
+    """Write the image minus its components along the last two rows into the next row.
+
+    Return it and its component along the last row.
     """
     rest, last, before = basis[count], basis[count - 1], basis[max(count - 2, 0)]
     for j in range(np.uintp(len(image))):

@@ -1,5 +1,6 @@
-"""Inverses of a symmetric matrix plus many shifts, from its tridiagonal form, in half the time of an
-eigendecomposition.
+"""Inverses of a symmetric matrix plus many shifts, from its tridiagonal form.
+
+This takes half the time of an eigendecomposition.
 """
 
 from __future__ import annotations

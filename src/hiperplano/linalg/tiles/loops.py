@@ -82,16 +82,18 @@ def _add_times(sums: Array, row: Array, factor: float) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _at_a_time(left: int, below: bool) -> int:
-    """How many of the remaining vectors to process next: three only without the transpose, and if possible never one
-    alone.
+    """How many of the remaining vectors to process next.
+
+    Three only without the transpose, and if possible never one alone.
     """
     return 3 if not below and (left == 3 or left > 4) else min(left, 2)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def _plus_four(total: float, a: float, p: float, b: float, q: float, c: float, r: float, d: float, s: float) -> float:
-    """total + ap + bq + cr + ds, term by term, as four fused multiply-adds. Other orders need five instructions or
-    more.
+    """total + ap + bq + cr + ds, term by term, as four fused multiply-adds.
+
+    Other orders need five instructions or more.
     """
     return (((total + a * p) + b * q) + c * r) + d * s
 

@@ -47,8 +47,9 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
 
 
 def _for_readers(note: str) -> str:
-    """A note of a summary without its advice for Python users, since readers of the page have no session with the
-    model.
+    """A note of a summary without its advice for Python users.
+
+    Readers of the page have no Python session with the model.
     """
     if isinstance(note, Message):
         note = note.with_fields(**{name: "" for name in ("in_python", "remedy") if name in note.fields})

@@ -72,8 +72,9 @@ def _by_costs(subject: Subject, costs: Array) -> CutoffChoice:
 
 
 def _tuned(subject: Subject, cutoff: float, costs: Array) -> CutoffChoice:
-    """A cut-off tuned on scores, converted to a probability from the nearest validation rows if probabilities are
-    shown.
+    """A cut-off tuned on scores.
+
+    If probabilities are shown, it is converted to one from the nearest validation rows.
     """
     sample, final_step = subject.validation, subject.parts.final_step
     reason = _("the cut-off that the model tuned on out-of-fold scores")

@@ -141,8 +141,10 @@ def score_shift(subject: Subject) -> Shift:
 
 
 def stability_index(before: Column, after: Column) -> Shift:
-    """Stability index of a column. Missing values are a separate band; half a row is added to each band, so that an
-    empty one does not make it infinite.
+    """Stability index of a column.
+
+    Missing values are a separate band; half a row is added to each band, so that an empty one does not make it
+    infinite.
 
     Two samples of one population, of n and m rows in k bands, have an index of about (1/n + 1/m) times a chi-squared
     variable with k − 1 degrees of freedom.

@@ -61,8 +61,9 @@ def signs(block: Block) -> Array:
 
 
 def developed(rows: Design, score: Scored) -> Development:
-    """Statistics of the training rows that a scorecard stores; a few numbers per row are loaded into memory for
-    that.
+    """Statistics of the training rows that a scorecard stores.
+
+    A few numbers per row are loaded into memory for that.
     """
     points, log_odds = rows.collect(rows.map(score)).T
     event = rows.collect(rows.vector("y")).ravel() == 1

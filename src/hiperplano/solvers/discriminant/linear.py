@@ -180,8 +180,9 @@ def _scores(whitened: Array, whitening: Whitening, means: Array, priors: Array, 
 
 
 def _axes(whitened: Array, whitening: Whitening, priors: Array) -> tuple[Array, Array]:
-    """Eigenvalues and axes of the variance between whitened means; the last class is on the positive side of each
-    axis.
+    """Eigenvalues and axes of the variance between whitened means.
+
+    The last class is on the positive side of each axis.
     """
     _, values, basis = np.linalg.svd(np.sqrt(priors)[:, None] * whitened, full_matrices=False)
     values, basis = values[: len(priors) - 1], basis[: len(priors) - 1]

@@ -202,8 +202,9 @@ def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tu
 
 
 def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tuple[Array, Array]:
-    """An orthonormal basis, for columns at unit variance, of the directions in which rows vary within or between
-    classes; and these units.
+    """An orthonormal basis of the directions in which rows vary within or between classes.
+
+    It is for columns at unit variance, whose units are returned, too.
     """
     means = sums.means
     between = np.diff(means, axis=0)

@@ -1,6 +1,4 @@
-"""Coordinates of few rows in the subspace that they span, where a covariance has no more columns than there are
-rows.
-"""
+"""Coordinates of few rows in the subspace that they span, where covariances are small."""
 
 from __future__ import annotations
 

@@ -99,8 +99,9 @@ def whiten_covariance(covariance: Array, otherwise: Callable[[], Whitening | Non
 
 
 def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) -> Whitening:
-    """Whitening of the scatter within classes divided by their weight, from sums, or from the rows if sums are too
-    inaccurate.
+    """Whitening of the scatter within classes divided by their weight.
+
+    It is computed from sums, or from the rows if sums are too inaccurate.
 
     Parameters
     ----------
@@ -186,8 +187,9 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
 
 
 def _turned_rows(apart: Array, n_classes: int) -> Array | None:
-    """The rows multiplied by the eigenvectors of their Gram matrix, so that they are nearly orthogonal. None if
-    rounding of the Gram matrix prevents that.
+    """The rows multiplied by the eigenvectors of their Gram matrix, so that they are nearly orthogonal.
+
+    Return None if rounding of the Gram matrix prevents that.
 
     Deviations from class means sum to zero, so the rank is reduced by the number of classes.
     """
@@ -239,8 +241,9 @@ class _Deviations:
 
 @dataclass(frozen=True)
 class _Triangle:
-    """R of a QR factorisation of the rows minus their class means, with columns multiplied by `scale`; of one class if
-    `only` is given.
+    """R of a QR factorisation of the rows minus their class means, with columns multiplied by `scale`.
+
+    Only of one class if `only` is given.
     """
 
     means: Array
@@ -254,8 +257,9 @@ class _Triangle:
 
 
 def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
-    """Cholesky factor of the columns that vary, or None if rounding prevents it; `gram` has a unit diagonal in these
-    columns.
+    """Cholesky factor of the columns that vary, or None if rounding prevents it.
+
+    `gram` has a unit diagonal in these columns.
     """
     vary = scale > 0
     if vary.all():

@@ -48,8 +48,7 @@ def refined_gradients(
     max_iter: int,
     budget: int | None = None,
 ) -> Refined:
-    """Solve by conjugate gradients with an approximate matrix, with iterative refinement until the residuals are small
-    enough.
+    """Solve by conjugate gradients with an approximate matrix and iterative refinement.
 
     A column is not refined further once a correction fails to shrink its residual to a tenth.
 

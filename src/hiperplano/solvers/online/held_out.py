@@ -47,8 +47,9 @@ def hold_out(memory: InMemory, groups: Array, share: float, seed: int) -> Array:
 
 @dataclass(frozen=True)
 class _RowHash:
-    """Hash of every row, from its values, column numbers and target. Zeros contribute nothing, so dense and sparse rows
-    agree.
+    """Hash of every row, from its values, column numbers and target.
+
+    Zeros contribute nothing, so dense and sparse rows agree.
     """
 
     factors: Array

@@ -147,8 +147,9 @@ def penalised(rule: Array, mean: float, square: float, intercept: float) -> floa
 
 
 def growing_objective(design: Design, rule: Array, total: float) -> Objective | None:
-    """The objective for losses whose slope is unbounded, else None. Only gradient steps on such losses can diverge for
-    good.
+    """The objective for losses whose slope is unbounded, else None.
+
+    Only gradient steps on such losses can diverge for good.
     """
     by_gradient = rule[at.RATE] < at.PASSIVE_AGGRESSIVE_1
     steep = rule[at.LOSS] in (scalar.SQUARED, scalar.SQUARED_HINGE)

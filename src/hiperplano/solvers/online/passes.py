@@ -134,8 +134,9 @@ class OnePlane(RowByRow):
         return mistakes[:made].tolist()
 
     def walks_clean(self, rule: Array, passes: int) -> bool:
-        """Whether unpenalised steps on a copy of the plane, in the order of the last pass, reach a pass without
-        mistakes.
+        """Whether unpenalised steps on a copy of the plane reach a pass without mistakes.
+
+        They use the order of the last pass.
 
         If False, the rows may still be separable.
         """

@@ -120,8 +120,9 @@ def train(task: Task, control: Control, report: Report | None = None) -> Record:
 
 
 def _pass_after_pass(task: Task, trainer: OnePlane, control: Control) -> Record:
-    """Make the passes of `run_passes`, several per compiled call, since Python would dominate the time on a small
-    table.
+    """Make the passes of `run_passes`, several per compiled call.
+
+    On a small table, Python would otherwise dominate the time.
     """
     rule, record, watch = task.rule.copy(), Record(), np.zeros(at.WATCH_SIZE)
     rule[at.TRACK_LOSS] = float(control.tol is not None)
@@ -227,8 +228,9 @@ class _Stopping:
         return ended
 
     def _watched(self, objective: float) -> float:
-        """The quantity to minimise: minus the score on held-out rows, the objective of the averaged planes, or that of
-        the pass.
+        """The quantity to minimise.
+
+        It is minus the score on held-out rows, the objective of the averaged planes, or that of the pass.
         """
         trainer, metric, sign = self.task.trainer, self.task.validation_score, -1.0
         if metric is None:
@@ -312,8 +314,9 @@ def _last(trainer: Trainer) -> tuple[Array, Array]:
 
 
 def _quietly(metric: PlaneMetric, coef: Array, intercept: Array) -> float:
-    """Evaluate a metric without overflow warnings. It is infinite or NaN for diverged planes, and so never an
-    improvement.
+    """Evaluate a metric without overflow warnings.
+
+    It is infinite or NaN for diverged planes, and so never an improvement.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return metric(coef, intercept)

@@ -140,8 +140,7 @@ class Separable(Certificate):
 
 @dataclass(frozen=True, kw_only=True)
 class Overlapping(Certificate):
-    """A proof that no plane separates the classes: positive weights under which both classes have the same weighted
-    sum.
+    """A proof that no plane separates the classes: positive weights that give both the same weighted sum.
 
     Σ weights·x over the positive rows equals that over the negative ones. With intercept the weights sum to one in
     each class, so that the convex hulls share `point`; through the origin they sum to one in all. The weighted

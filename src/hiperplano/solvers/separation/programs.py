@@ -24,8 +24,9 @@ _SOLVED, _TROUBLE = 0, 4  # status of linprog; between them, infeasible and unbo
 
 @dataclass(frozen=True)
 class Partition:
-    """Partition of the rows: those that some plane has strictly on their side, with no row on the wrong side, and the
-    others.
+    """Partition of the rows into separated and bound ones.
+
+    Some plane has all separated rows strictly on their side, and no row on the wrong side.
 
     Attributes
     ----------
@@ -106,8 +107,9 @@ def positive_relation(z: Array) -> tuple[Array, Array, Array]:
 
 
 def sparse_direction(z: Array, still: Array, fit_intercept: bool, cost: Array | None = None) -> Array | None:
-    """argmin Σ cost·|w| over (w, b) with z·(w, b) ≥ 1 for the rows of z and = 0 for those of `still`; None if there is
-    none.
+    """argmin Σ cost·|w| over (w, b) with z·(w, b) ≥ 1 for the rows of z and = 0 for those of `still`.
+
+    Return None if there is none.
 
     The dual: max Σ λ over λ ≥ 0 and free μ, with |zᵀλ + stillᵀμ| ≤ cost for coefficients and = 0 for the intercept.
     """

@@ -184,8 +184,9 @@ def _largest(values: Array, among: Array, most: int) -> Array:
 def _certificate(
     design: Design, scale: ColumnScale, working: Array, split: Partition, names: Sequence[str]
 ) -> Certificate | None:
-    """The solution of a program as a certificate in the units of the data; None if rounding errors of the data hide
-    it.
+    """The solution of a program as a certificate in the units of the data.
+
+    Return None if rounding errors of the data hide it.
     """
     coef, intercept = to_data_units(scale, split.direction)
     if not split.bound.any():
@@ -224,8 +225,9 @@ def _used(coef: Array, names: Sequence[str]) -> dict[str, Any]:
 def _separable(
     design: Design, coef: Array, intercept: float, scale: ColumnScale, names: Sequence[str], n_examined: int
 ) -> Separable | None:
-    """The plane, moved to the middle between the classes and scaled to a smallest score of 1; None if it does not
-    separate.
+    """The plane, moved to the middle between the classes and scaled to a smallest score of 1.
+
+    Return None if it does not separate.
     """
     score, _ = signed_scores(design, coef, intercept)
     positive = targets(design) > 0

@@ -137,8 +137,9 @@ def _margin_range(problem: Objective, theta: Array) -> tuple[float, float]:
 
 
 def _free_directions(problem: Objective, theta: Array) -> Array:
-    """Directions, in columns, that do not move any row with a small margin; none if too many rows have large
-    margins.
+    """Directions, in columns, that do not move any row with a small margin.
+
+    Empty if too many rows have large margins.
     """
     margins = _Margins(problem.scale.scores(theta))
     gram, n_far = problem.design.fold(_NearGram(problem.scale, margins))

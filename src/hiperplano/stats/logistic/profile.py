@@ -140,8 +140,9 @@ class _CoefficientProfile:
         return found.coefficient
 
     def _on_parabola(self, value: float, share: float = 1.0) -> Array:
-        """Parameters at `value` if the likelihood were a parabola, with a share of the components that do not change
-        it.
+        """Parameters at `value` if the likelihood were a parabola.
+
+        The components that do not change the coefficient are multiplied by `share`.
         """
         there = self.top.theta + (value - self.estimate) * self.start.along
         return np.asarray(there - (1.0 - share) * (self.span @ (self.span.T @ there)))
@@ -204,8 +205,9 @@ class _CoefficientProfile:
 
 
 class _Response(NamedTuple):
-    """Response of all other coefficients to a move τ of one, the step across + τ·along; and the local shape of the
-    profile.
+    """Response of all other coefficients to a move τ of one, the step across + τ·along.
+
+    It also holds the local shape of the profile.
 
     Attributes
     ----------
@@ -237,8 +239,9 @@ class _Response(NamedTuple):
         return cls(span @ newton, along, gain, lost, float(along @ here.score), float(along @ whole @ along))
 
     def move(self, side: float, drop: float) -> float:
-        """τ that brings the loss to `drop`, by linear extrapolation of the square root of the loss, or by a
-        parabola.
+        """τ that brings the loss to `drop`.
+
+        It is found by linear extrapolation of the square root of the loss, or by a parabola.
         """
         if side == 0:
             return 0.0

@@ -73,7 +73,10 @@ class BatchedTable(ABC):
         raise NotImplementedError
 
     def is_complete(self, columns: Sequence[str]) -> bool:
-        """Whether it is known, before they are read, that no cell of these columns is empty. (NaN is a number here.)"""
+        """Whether it is known, before they are read, that no cell of these columns is empty.
+
+        (NaN is a number here.)
+        """
         return False
 
     @property

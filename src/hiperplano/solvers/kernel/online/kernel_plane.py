@@ -137,8 +137,9 @@ class KernelPlane(RowByRow):
         return np.asarray(rows[needed])
 
     def _forget(self, new: Array, rule: Array) -> None:
-        """Remove the rows whose terms αᵢ·(φ(xᵢ), 1) are shortest, the oldest first among equals; new rows are removed
-        last.
+        """Remove the rows whose terms αᵢ·(φ(xᵢ), 1) are shortest, the oldest first among equals.
+
+        New rows are removed last.
         """
         state, n, weights = self.counts, self._n_rows, self.learner.weights[self.planes]
         fresh = new[(self._entered[new] == 0.0) & (weights[new] != 0.0)]

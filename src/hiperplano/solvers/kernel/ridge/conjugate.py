@@ -94,8 +94,9 @@ def solve_conjugate(
 
 
 def finish_conjugate(problem: RidgeProblem, spaces: list[KrylovSpace], tol: float) -> KernelSolution | None:
-    """Solve to a relative residual of `tol`, preconditioned by the Krylov space of each right-hand side. Return None
-    where a factorisation is faster.
+    """Solve to a relative residual of `tol`, preconditioned by the Krylov space of each right-hand side.
+
+    Return None where a factorisation is faster.
     """
     right, shift, dtype, budget = problem.right, problem.shift, np.dtype(np.float32), steps_of_cholesky(problem)
     trace = float(problem.gram.diagonal().sum())

@@ -86,8 +86,9 @@ def _relative(left: Array, right: Array) -> float:
 
 
 def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float, float]:
-    """The minimum-norm solution for a matrix that is not positive definite, its residual, and the smallest eigenvalue
-    (0 if it is a rounding error).
+    """The minimum-norm solution for a matrix that is not positive definite.
+
+    Also returns its residual and the smallest eigenvalue, 0 if that is a rounding error.
     """
     matrix = problem.gram.matrix.dense() * problem.gram.root[:, None] * problem.gram.root
     matrix[np.diag_indices(len(matrix))] += shift

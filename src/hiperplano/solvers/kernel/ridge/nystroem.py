@@ -63,8 +63,9 @@ def solve_nystroem(
 def _refined(
     features: WhitenedFeatures, rng: np.random.Generator, tol: float, max_iter: int | None
 ) -> tuple[Refined, Array]:
-    """Make steps in float32, then in float64 if rounding stops them. The residuals of all rows are returned with the
-    solution.
+    """Make steps in float32, then in float64 if rounding stops them.
+
+    The residuals of all rows are returned with the solution.
 
     The first right-hand side may be rounded, too: its error is part of the first residual, which is exact.
     """

@@ -24,8 +24,9 @@ _REACH = 1e-5  # least relative residual of steps with products in float32
 
 
 def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelSolution | None:
-    """Solve to a relative residual of `tol`. Return None where float32 is not accurate enough or the memory does not
-    suffice.
+    """Solve to a relative residual of `tol`.
+
+    Return None where float32 is not accurate enough or the memory does not suffice.
 
     Parameters
     ----------

@@ -55,9 +55,7 @@ class WhitenedFeatures:
         return cls(problem, span, problem.gram.matrix.part(columns=span.centres), *_rough(problem, span, np.float32))
 
     def in_double(self) -> WhitenedFeatures:
-        """The same features with all sums in float64, for centres so close to each other that float32 cannot
-        distinguish them.
-        """
+        """The same features with all sums in float64, for centres that float32 cannot distinguish."""
         return WhitenedFeatures(self.problem, self.span, self.matrix, *_rough(self.problem, self.span, np.float64))
 
     def normal(self, directions: Array) -> Array:
@@ -119,8 +117,9 @@ class WhitenedFeatures:
         return found
 
     def preconditioner(self, rng: np.random.Generator) -> SampleInverse:
-        """The inverse of the normal equations of a sample of the rows, scaled to all rows. It works for tiny and large
-        penalties.
+        """The inverse of the normal equations of a sample of the rows, scaled to all rows.
+
+        It works for tiny and large penalties.
         """
         n = self.problem.n_rows
         size = min(n, _SAMPLE * len(self.span.centres))

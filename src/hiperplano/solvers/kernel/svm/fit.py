@@ -74,8 +74,7 @@ def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control
 def solve_by_planes(
     smo: Callable[[Control], Machines], planes: Callable[[], Machines | None], n_rows: int, control: Control
 ) -> Machines:
-    """Solve machines of a kernel with few features: by SMO if that takes few steps, otherwise as planes in the
-    features.
+    """Solve machines of a kernel with few features: by SMO if that takes few steps, otherwise as planes.
 
     Parameters
     ----------
@@ -116,8 +115,9 @@ def _solve_by_smo(problem: DualProblem, kernel: Kernel, x: Any, control: Control
 
 
 def solve_asked(problem: DualProblem, gram: RowsAsked, control: Control) -> Machines:
-    """Solve the problem of a few rows. Rows of the Gram matrix are computed for nonzero start values first, others on
-    demand.
+    """Solve the problem of a few rows.
+
+    Rows of the Gram matrix are computed for nonzero start values first, others on demand.
     """
     n, steps, beta = len(problem.start), 0, problem.start
     while True:
@@ -178,8 +178,9 @@ def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -
 def solve_with(
     problem: DualProblem, rows: GramRows, coarse: GramRows | None, control: Control, gradient: Array | None = None
 ) -> Minimum:
-    """The same with given sources of kernel values and, optionally, the initial gradient (the final gradient is then
-    complete).
+    """The same with given sources of kernel values and, optionally, the initial gradient.
+
+    In the latter case, the final gradient is complete.
     """
     return minimise(
         problem,

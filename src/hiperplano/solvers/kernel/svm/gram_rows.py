@@ -122,8 +122,9 @@ class ComputedGram:
         return found * size
 
     def tiles(self, rows: Array, columns: Array | None, use: Callable[[Array, slice, Array], None]) -> None:
-        """Compute the values of rows with columns (all if None), and call `use` on each tile. Tiles of the same columns
-        are used by one thread at a time, in the order of their rows.
+        """Compute the values of rows with columns (all if None), and call `use` on each tile.
+
+        Tiles of the same columns are used by one thread at a time, in the order of their rows.
         """
         left, right = cut(self.matrix.left, rows), self.matrix.right
         if columns is not None:

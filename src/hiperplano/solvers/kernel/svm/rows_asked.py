@@ -59,8 +59,9 @@ class RowsAsked:
         self._compute(rows[self.there[rows] != 1])
 
     def add(self, violation: Array) -> None:
-        """Compute the requested rows, and those that violate the optimality conditions most; all rows if these are
-        many.
+        """Compute the requested rows, and those that violate the optimality conditions most.
+
+        If these are many, all rows are computed.
         """
         rows = np.flatnonzero(self.there != 1)
         rank = np.where(self.there[rows] == ASKED, np.inf, violation[rows])

@@ -148,8 +148,10 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
 
 @loop
 def learn_one(x, target, rule, weights, sums, states):  # type: ignore[no-untyped-def]
-    """Learn from the one row of x. Return 1, or 0 without learning if the row holds a number that is not finite, or if
-    its norm is so large or small that the weights may become infinite.
+    """Learn from the one row of x.
+
+    Return 1, or 0 without learning if the row holds a number that is not finite, or if its norm is so large or small
+    that the weights may become infinite.
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Compiled shuffling that keeps memory access local, and the sort keys that make it independent of the rows'
-arrangement.
-"""
+"""Compiled shuffling with local memory access, and sort keys of rows."""
 
 from __future__ import annotations
 
@@ -20,8 +18,9 @@ def _draw(seed):  # type: ignore[no-untyped-def]
 
 @part
 def _below(seed, bound):  # type: ignore[no-untyped-def]
-    """A number in 0 … bound − 1 from the upper half of a state. It is unsigned, so that it indexes arrays without a
-    sign check.
+    """A number in 0 … bound − 1 from the upper half of a state.
+
+    It is unsigned, so that it indexes arrays without a sign check.
     """
     upper = (seed * np.uint64(2685821657736338717)) >> np.uint64(32)
     return (upper * np.uint64(bound)) >> np.uint64(32)
@@ -29,8 +28,9 @@ def _below(seed, bound):  # type: ignore[no-untyped-def]
 
 @part
 def _seed_of_pass(seed, number):  # type: ignore[no-untyped-def]
-    """Derive the 64-bit seed of a pass; each bit depends on all bits of the input (SplitMix64: Steele, Lea and Flood
-    2014).
+    """Derive the 64-bit seed of a pass.
+
+    Each bit depends on all bits of the input (SplitMix64: Steele, Lea and Flood 2014).
     """
     state = seed + number * np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -40,8 +40,9 @@ def _seed_of_pass(seed, number):  # type: ignore[no-untyped-def]
 
 @loop
 def shuffle_in_pools(orders, block, pool, seed, first_pass):  # type: ignore[no-untyped-def]
-    """Fill each of `orders` with 0 … n − 1: blocks in random order, then the rows of `pool` blocks at a time in random
-    order.
+    """Fill each of `orders` with a permutation of 0 … n − 1.
+
+    Blocks are in random order, and the rows of `pool` blocks at a time are shuffled.
 
     Rows of a block lie side by side in memory, so a pool is read from a few places only. With one pool this is a plain
     shuffle of all rows. Each pool is shuffled inside out (Fisher-Yates): a new row takes the place of a random row,

@@ -100,8 +100,9 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], solver: 
 
 
 def _are_most_of_the_work(folds: FoldProblem) -> bool:
-    """Whether products for the folds cost at least as much as those for all rows, which can then be computed with
-    them.
+    """Whether products for the folds cost at least as much as those for all rows.
+
+    The latter can then be computed with them.
     """
     return bool(np.square(folds.masks.mean(axis=0)).sum() >= 1.0)
 
@@ -114,8 +115,10 @@ def _by_steps(problem: RidgeProblem) -> bool:
 def _fit(
     folds: FoldProblem, alphas: Array, low: Array | None, with_all_rows: bool
 ) -> tuple[Array, Array, list[KrylovSpace]]:
-    """Predictions, from a low-rank approximation or from Lanczos steps, with factorisations where these did not
-    converge; the number of Lanczos steps for each penalty; and the Krylov spaces of all rows.
+    """Fit all folds and penalties.
+
+    Predictions come from a low-rank approximation or from Lanczos steps, and from factorisations where these did not
+    converge. Also returns the number of Lanczos steps for each penalty, and the Krylov spaces of all rows.
     """
     answers, steps, all_rows = _Answers(folds, alphas), np.zeros(len(alphas), dtype=int), list[KrylovSpace]()
     if low is not None:

@@ -81,8 +81,9 @@ class FoldProblem:
         return self.problem.gram.product(right, np.zeros(1))
 
     def masked_product(self, masks: Array) -> Callable[[Array, bool], Array]:
-        """Return a function that computes masked products S·K·S·right, with zeros outside the masks. Its second
-        argument tells whether float32 is enough.
+        """Return a function that computes masked products S·K·S·right, with zeros outside the masks.
+
+        Its second argument tells whether float32 is enough.
         """
         tiles = self.problem.gram.held
         if tiles is None:
@@ -98,8 +99,9 @@ class FoldProblem:
         return product
 
     def product_of_left_out(self, right: Array, everywhere: Array) -> Array:
-        """S·K·S·right at the rows that a fold leaves out. Values at its training rows are valid only where `everywhere`
-        is True.
+        """S·K·S·right at the rows that a fold leaves out.
+
+        Values at its training rows are valid only where `everywhere` is True.
 
         Parameters
         ----------
@@ -131,8 +133,9 @@ class FoldProblem:
         return np.asarray((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max(axis=2))
 
     def predictions(self, solved: Array, images: Array) -> Array:
-        """Predictions for all rows, of shape (n, folds, alphas, targets), from the solutions of all right-hand sides
-        and their images.
+        """Predictions for all rows, from the solutions of all right-hand sides and their images.
+
+        They have the shape (n, folds, alphas, targets).
         """
         targets = self.problem.y.shape[1]
         root = self.problem.gram.root
@@ -145,8 +148,9 @@ class FoldProblem:
 
 
 def _groups(masks: Array) -> tuple[Array | None, Array | None]:
-    """An order in which rows of the same folds are adjacent, and where the groups begin; None for both if the groups
-    are small.
+    """An order in which rows of the same folds are adjacent, and where the groups begin.
+
+    Return None for both if the groups are small.
     """
     patterns = np.packbits(masks.astype(bool), axis=1)
     _, group, sizes = np.unique(patterns, axis=0, return_inverse=True, return_counts=True)

@@ -1,6 +1,4 @@
-"""A Gram matrix stored as float32 values and 16-bit corrections: almost float64, or plain float32 where that is
-enough.
-"""
+"""A Gram matrix stored as float32 values and 16-bit corrections: almost as accurate as float64."""
 
 from __future__ import annotations
 

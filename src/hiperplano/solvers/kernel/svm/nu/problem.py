@@ -65,8 +65,9 @@ class NuProblem:
 
     @classmethod
     def regression(cls, target: Array, bound: Array, nu: float) -> Self:
-        """t = y. Rows above the tube have a p and rows below it an m; those of each side add up to ν/2 of all
-        bounds.
+        """t = y; rows above the tube have a p, and rows below it an m.
+
+        The variables of each side add up to ν/2 of all bounds.
         """
         return cls(target, np.stack([bound, bound]), 0.5 * nu * float(bound.sum()))
 

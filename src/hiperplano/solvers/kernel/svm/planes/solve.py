@@ -43,8 +43,9 @@ class Planes:
 
     @classmethod
     def of(cls, kernel: Kernel, x: Any, n_rows: int, max_steps: int) -> Self | None:
-        """The features of all rows. None if the kernel has too many features for this number of rows, or if few steps
-        are allowed.
+        """The features of all rows.
+
+        Return None if the kernel has too many features for this number of rows, or if few steps are allowed.
         """
         found = few_features(kernel, x, n_rows) if max_steps >= _PASSES + POLISHING else None
         return None if found is None else cls(found)
@@ -88,8 +89,9 @@ def _balanced(problem: DualProblem, beta: Array) -> Array:
 
 
 def _judged(problem: DualProblem, features: Array, diagonal: Array, beta: Array) -> Minimum:
-    """Evaluate dual variables: their violation and its rounding error. `diagonal` holds the kernel values of rows with
-    themselves.
+    """Evaluate dual variables: their violation and its rounding error.
+
+    `diagonal` holds the kernel values of rows with themselves.
     """
     gradient = features @ (beta @ features) - problem.target
     up, down = problem.slopes(beta, gradient)

@@ -134,8 +134,9 @@ def _balanced(solved: Array, ones: Array, others: Array, second: Array) -> Array
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
 def _factor(matrix: Array) -> Array:
-    """Cholesky factorisation of the lower half in place, skipping rows that depend on earlier ones; return the rows
-    kept.
+    """Cholesky factorisation of the lower half in place, skipping rows that depend on earlier ones.
+
+    Return the rows kept.
     """
     m = len(matrix)
     kept = np.ones(m, dtype=np.bool_)
