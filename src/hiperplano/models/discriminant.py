@@ -34,22 +34,23 @@ from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.canonical import CanonicalAxes, canonical_axes
 
-_MOST_CELLS = 2**28  # 2 GiB of covariances
+_MOST_CELLS = 2**28  # limit of the covariances: 2 GiB
 
 
 @dataclass(frozen=True)
 class FisherFunction:
-    """Fisher's discriminant of two groups: D = u·x, and where to cut it.
+    """Fisher's discriminant of two groups, D = u·x, and its cut-off.
 
     Attributes
     ----------
     u : ndarray of shape (d,)
-        Along it the variance between groups over that inside is largest; variance inside groups is 1, and the second
-        group has the larger scores.
+        The direction with the largest variance between groups over that within groups. The variance within groups is 1,
+        and the second group has the larger scores.
     centroids : ndarray of shape (2,)
         Scores u·x of the two group means.
     cutoff : float
-        A score above it is decided for the second group. The midpoint of the centroids if priors and costs are equal.
+        Scores above it are assigned to the second group. It is the midpoint of the centroids if priors and costs are
+        equal.
     classes : ndarray of shape (2,)
     """
 
@@ -340,7 +341,7 @@ _REMEDY = Message(" Set shrinkage='auto' to let them count, or drop columns that
 
 
 def _check_size(design: Design, n_classes: int, shrinkage: Shrinkage, priors: Array | None) -> None:
-    """Refuse what needs more memory than a covariance should."""
+    """Raise an error if the covariances would take too much memory."""
     separate = shrinkage == "auto" or (shrinkage is not None and priors is not None)
     square = design.n_columns**2 * (n_classes if separate else 1)
     small = square <= _MOST_CELLS if shrinkage is not None else fits_in_memory(design)

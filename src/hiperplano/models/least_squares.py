@@ -46,10 +46,10 @@ SCIKIT_LEARN_SOLVERS = {
 
 
 class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
-    """What least-squares regressors share: all but how their penalty comes about."""
+    """Shared code of least-squares regressors, except the choice of the penalty."""
 
     fit_intercept: bool
-    # Parameters of some of them, settled for the others.
+    # Parameters of some subclasses, fixed for the others.
     positive: bool = False
     solver: str = "auto"
     tol: float = 1e-10
@@ -91,7 +91,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         return summarise(self, level)
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> Design:
-        """The design; numbers that must be refused are left to the first sum over the rows, if there is one."""
+        """The design; the check for invalid numbers is left to the first sum over the rows, if there is one."""
         accept(self, copy_X=FLAG, n_jobs=JOBS, random_state=SEED)
         design = validate(self, X, y, sample_weight, finite=False)
         if not sums_first(design, self._solver()):
@@ -100,7 +100,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         return design
 
     def _fit_design(self, design: Design, alphas: Array, sums: NormalEquations | CentredRows | None = None) -> Self:
-        """Solve with one penalty for each target, and publish; `sums` may have been gathered before."""
+        """Solve with one penalty for each target, and set the fitted attributes; `sums` may be given."""
         try:
             solution = solve_least_squares(
                 design,
@@ -332,7 +332,7 @@ class Ridge(LeastSquares):
 
 
 def alphas_of_targets(model: Any, n_targets: int) -> Array:
-    """The model's `alpha`, one number for each target."""
+    """The model's `alpha` as one number for each target."""
     if np.ndim(model.alpha) == 0:
         return np.full(n_targets, number(model, "alpha", low=0.0))
     name, given = type(model).__name__, np.asarray(model.alpha).tolist()

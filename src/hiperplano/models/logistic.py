@@ -42,7 +42,8 @@ from hiperplano.solvers.separation.unbounded_columns import Growth, unbounded_co
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.summary import coefficient_names
 
-_PROGRAM_CELLS, _PROGRAM_WORK = 1e6, 5e6  # up to which a program about all rows takes less than a fit without end
+# Sizes up to which a linear program on all rows takes less time than a fit without end.
+_PROGRAM_CELLS, _PROGRAM_WORK = 1e6, 5e6
 
 
 class LogisticRegression(CallbackSupport, LogisticClassifier):
@@ -198,9 +199,9 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
             C = np.inf
         design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)
         if self.firth:
-            refuse_out_of_range(design)  # others meet every number when they look where columns lie
+            refuse_out_of_range(design)  # other fits read every number when they estimate column scales
         classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
-        start = self._start(classes)  # of the last fit: its classes are compared
+        start = self._start(classes)  # of the last fit, whose classes are compared
         self.classes_ = classes
         progress = FitProgress.of(self, X, y, sample_weight, control["max_iter"])
         if flag(self, "firth"):
@@ -226,7 +227,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
                 solution = fit_likelihood(coded, check_finite=True, **control)
             except NonFiniteRows:
                 refuse_out_of_range(design)
-                solution = fit_likelihood(coded, **control)  # only sums of finite numbers were not
+                solution = fit_likelihood(coded, **control)  # only the sums of finite numbers overflowed
         no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
         publish(self, solution, design.dtype, one_target=False, warn=not no_end)
         self.n_iter_ = np.array([solution.n_iter])
@@ -237,7 +238,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
         return self
 
     def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> tuple[Likelihood, dict[str, Any]]:
-        """What a fit minimises, in small steps that can be watched; and its control."""
+        """The objective of a fit, in small steps that can be monitored, and its control."""
         control = self._control()
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
@@ -257,7 +258,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
         }
 
     def _start(self, classes: Array) -> tuple[Array, Array] | None:
-        """The last fit's coefficients, if wanted and of the same shape."""
+        """The last fit's coefficients, for a warm start with the same shape."""
         if not flag(self, "warm_start") or not hasattr(self, "coef_"):
             return None
         same = np.array_equal(classes, self.classes_) and self.coef_.shape[1] == self.n_features_in_
@@ -273,12 +274,12 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
 
 
 def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -> None:
-    """Name the columns that separate the classes, if they do; a fit that merely stopped early is not that.
+    """Warn about the columns that separate the classes, if they do; a fit that only stopped early is another case.
 
     Parameters
     ----------
     design : Design
-        As `code_classes` gives it.
+        Design as returned by `code_classes`.
     """
     problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
     found = unbounded_columns(problem, solution.parameters)
@@ -309,10 +310,13 @@ def _kind_of_separation(found: Growth) -> Message:
 
 
 def _by_program(design: Design, fit_intercept: bool) -> Growth | None:
-    """The separating columns of a table small enough to ask about all its rows, and whether all are separated."""
+    """The separating columns of a small table, and whether all rows are separated.
+
+    A linear program on all rows finds them.
+    """
     try:
         certificate = separate(design, fit_intercept)
-    except NotAvailable:  # too close to tell
+    except NotAvailable:  # too close to decide
         return None
     if isinstance(certificate, Separable | QuasiSeparable):
         return Growth(np.array(certificate.columns), isinstance(certificate, Separable))

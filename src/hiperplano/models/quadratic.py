@@ -30,7 +30,7 @@ from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadrat
 from hiperplano.solvers.discriminant.row_directions import few_rows
 from hiperplano.solvers.statistics import NonFiniteRows
 
-_MOST_CELLS = 2**28  # 2 GiB of covariances
+_MOST_CELLS = 2**28  # limit of the covariances: 2 GiB
 _FEW_DIGITS = 3
 
 

@@ -193,10 +193,10 @@ def load(path: str | Path) -> Any:
     try:
         check_archive(path)
         content = path.read_bytes()
-        return loads(content, trusted=sorted(TRUSTED))  # looks at all types before it makes anything
+        return loads(content, trusted=sorted(TRUSTED))  # checks all types before it creates anything
     except UntrustedTypesFoundException:
         foreign = set(get_untrusted_types(data=content)) - TRUSTED
-    except Exception as problem:  # bytes of a stranger can bring any of the parsers to any of its errors
+    except Exception as problem:  # foreign bytes can cause any error in any of the parsers
         what = Message("damaged, or too new")
         if isinstance(problem, BadZipFile):
             what = Message("no file that hiperplano.save wrote")

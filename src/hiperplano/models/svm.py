@@ -166,10 +166,10 @@ class LinearSVC(LinearClassifier):
         return self
 
     def _lower_classes_without_rows(self, design: Design) -> None:
-        """Give planes of classes without rows an intercept below all scores of the rows.
+        """Set the intercepts of planes of classes without rows below all scores of the rows.
 
-        All of their rows are on the other side: every intercept of −1 or less is as good, and one that is larger than
-        the scores of all other classes would have the class predicted.
+        All rows are on the other side of such a plane, so every intercept of −1 or less is equally good. One above the
+        scores of all other classes would make the class predicted.
         """
         totals = class_totals(design, design.vector("code"), len(self.classes_))
         if totals.all():
@@ -298,7 +298,7 @@ class LinearSVR(RegressorMixin, LinearModel):
 
 
 def _control(model: Any) -> dict[str, Any]:
-    """What all fits need to know beside the rows and their losses."""
+    """Settings of all fits, besides the rows and their losses."""
     accept(model, dual=DUAL, intercept_scaling=REAL, verbose=VERBOSITY, random_state=SEED)
     return {
         "fit_intercept": flag(model, "fit_intercept"),
@@ -309,5 +309,5 @@ def _control(model: Any) -> dict[str, Any]:
 
 
 def _row_count(X: Any, y: Any) -> int:
-    """Rows of the table that came in, with those that weigh nothing."""
+    """Number of rows of the input table, including those of weight 0."""
     return int(X.n_rows) if isinstance(X, Design) else len(np.asarray(y))

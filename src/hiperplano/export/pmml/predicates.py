@@ -21,7 +21,7 @@ def type_of_label(label: Any) -> str:
 
 
 def text_of(value: Any, cell: Cell | None = None) -> str:
-    """A value as PMML writes it: numbers with all digits, dates in ISO's way."""
+    """A value in PMML's format: numbers with all digits, dates in ISO format."""
     if cell is not None and cell.kind == "date":
         return str(np.datetime64(int(value), "us").astype("datetime64[us]")).removesuffix(".000000")
     if isinstance(value, bool):
@@ -30,7 +30,7 @@ def text_of(value: Any, cell: Cell | None = None) -> str:
 
 
 def is_missing(parent: Element, cell: Cell) -> None:
-    """The condition that a field has no value."""
+    """The condition that a field is missing."""
     SubElement(parent, "SimplePredicate", field=cell.name, operator="isMissing")
 
 

@@ -1,4 +1,4 @@
-"""Features that approximate a kernel: with them every linear model is a kernel machine."""
+"""Features that approximate a kernel, with which every linear model becomes a kernel machine."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from hiperplano.solvers.kernel.span import Span
 
 METHODS = ("auto", "fourier", "nystroem")
 _FEWEST, _MOST = 64, 4096
-_ERROR = 0.05  # at which "auto" stops to double the features
-_CHECKED = 400  # rows whose pairs tell the error
+_ERROR = 0.05  # error at which "auto" stops doubling the number of features
+_CHECKED = 400  # rows whose pairs determine the error
 _BLOCK = 2048
 
 
@@ -155,7 +155,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMo
         return self.n_components_
 
     def _count(self) -> int | None:
-        """The number of features asked for; None is "auto"."""
+        """The requested number of features; None for "auto"."""
         given = self.n_components
         if isinstance(given, str) and given == "auto":
             return None

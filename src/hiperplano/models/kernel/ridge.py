@@ -20,11 +20,11 @@ from hiperplano.solvers.kernel.ridge.gram import WeightedGram
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_TINY = 1e-290  # of the largest penalty: divided by less, it would leave the range of numbers
+_TINY = 1e-290  # least penalty, as a share of the largest; dividing by less would overflow
 
 
 class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
-    """What kernel ridge regressors share: all but how their penalty comes about."""
+    """Shared code of kernel ridge regressors, except the choice of the penalty."""
 
     fit_intercept: bool
     solver: str
@@ -34,10 +34,10 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
     random_state: Any
 
     def _problem(self, rows: Any, y: Array, weight: Array | None, alpha: Array) -> RidgeProblem:
-        """For checked arrays with one penalty for each target.
+        """Build the problem from validated arrays, with one penalty for each target.
 
-        Weights and penalties are divided by a power of 4 near the mean weight: the solution is the same, to the last
-        bit, and float32 holds its equations.
+        Weights and penalties are divided by a power of 4 near the mean weight. The solution is the same to the last
+        bit, and the equations stay in the range of float32.
         """
         kernel, unit = self._settled_kernel(rows, weight), 1.0
         if weight is not None:
@@ -46,7 +46,7 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
         return RidgeProblem(WeightedGram(kernel, rows, weight), y, alpha / unit, flag(self, "fit_intercept"), unit)
 
     def _control(self) -> dict[str, Any]:
-        """The parameters of the solver, checked."""
+        """The validated parameters of the solver."""
         return {
             "solver": one_of(self, "solver", SOLVERS),
             "n_centres": whole(self, "n_components", low=1, optional=True),

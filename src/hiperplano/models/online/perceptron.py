@@ -17,9 +17,9 @@ from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.passes import OnePlane
 from hiperplano.solvers.online.training import Record, Task
 
-_FURTHER = 300_000  # cells walked on over, to see whether a plane exists: half a millisecond,
-_VISIT = 10  # what a visit costs beside its cells,
-_FEWEST = 50  # if that makes so many passes
+_FURTHER = 300_000  # work, in cells, of the additional passes that check for a separating plane: half a millisecond
+_VISIT = 10  # cost of a visit, in cells
+_FEWEST = 50  # least number of such passes
 
 
 class Perceptron(OnlineClassifier):
