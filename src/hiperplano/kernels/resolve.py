@@ -44,9 +44,9 @@ def resolve_kernel(
     gamma : float, "scale", "auto" or None, default="scale"
         Parameter of named kernels; None is "auto", 1/d.
     degree : float, default=3
-        Of "poly".
+        Degree of "poly".
     coef0 : float, default=1.0
-        Of "poly" and "sigmoid".
+        Constant term of "poly" and "sigmoid".
     owner : str, default="resolve_kernel"
         Name of the caller, for messages.
     weight : ndarray of shape (n,), optional

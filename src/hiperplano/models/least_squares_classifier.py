@@ -107,7 +107,7 @@ class RidgeClassifier(LinearClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total, sample weights included.
     random_state : int, RandomState or None, default=None
-        No effect: a fit depends on nothing but its data.
+        No effect: fits are deterministic.
 
     Attributes
     ----------

@@ -53,7 +53,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     of a mean loss with strength λ, C = 1/(λ·n).
 
     Columns are standardised internally, so their units and offsets do not slow the fit. The method is chosen by the
-    shape of the data, and `solution_` says which it was and how it ended.
+    shape of the data, and `solution_` names it and says how it ended.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     l1_ratio : float or None, default=0.0
         Share of L1 in the penalty: 0 or None.
     dual : bool, default=False
-        No effect; scikit-learn's.
+        No effect; kept for compatibility with scikit-learn.
     tol : float, default=1e-8
         Largest entry of the gradient of the mean loss (standardised columns) at which to stop.
     fit_intercept : bool, default=True
@@ -74,10 +74,10 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
-        No effect: a fit depends on nothing but its data.
+        No effect: fits are deterministic.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         "newton" uses full Hessians, "lbfgs" starts from the solution of a sample and is preconditioned by its Hessian,
-        "gradient" takes plain gradient steps with a dynamic rate, for teaching. "auto" takes one of the first two.
+        "gradient" makes plain gradient steps with a dynamic rate, for teaching. "auto" uses one of the first two.
         Scikit-learn's "newton-cholesky" means "newton", its "newton-cg", "liblinear", "sag" and "saga" mean "auto".
     max_iter : int, default=1000
         Most steps.
@@ -86,10 +86,10 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     n_jobs : int or None, default=None
-        No effect: threads are taken as the rows call for them.
+        No effect: the number of threads depends on the rows.
     firth : bool, default=False
-        Firth's bias-reduced likelihood, for two classes: finite also for separated classes, and less biased in
-        small samples. Its penalty, ½·log det of the information, takes the place of C's, and Newton is its solver.
+        Firth's bias-reduced likelihood, for two classes: it is finite also for separated classes, and less biased in
+        small samples. Its penalty, ½·log det of the information, replaces that of C, and its solver is always Newton.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Examples
     --------

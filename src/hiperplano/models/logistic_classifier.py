@@ -44,7 +44,7 @@ class LogisticClassifier(ClassProbabilities, LinearClassifier):
         Parameters
         ----------
         level : float, default=0.95
-            Of the confidence intervals.
+            Level of the confidence intervals.
 
         Returns
         -------

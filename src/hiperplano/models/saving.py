@@ -110,12 +110,12 @@ def save(model: Any, path: str | Path) -> None:
 
     The format is that of skops: a zip archive of JSON and arrays. Unlike a pickle it runs no code when it is opened.
     The rows of the fit are not written. Only Firth's regression needs them after the fit, for the intervals of its
-    `summary`: those that were asked for before saving are in the file, others take `inference(model, X, y)`.
+    `summary`: those computed before saving are in the file, others need `inference(model, X, y)`.
 
     Parameters
     ----------
     model : estimator
-        One of the library's, or a pipeline of scikit-learn's transformers around it.
+        A model of this library, or a pipeline of scikit-learn's transformers and such a model.
     path : str or Path
         An existing file is replaced; until the new one is complete, the old one stays.
 

@@ -35,7 +35,7 @@ class InferredRows:
     table : Table
         Event rates of accepted and rejected.
     note : str
-        What the method assumes.
+        Assumptions of the method.
     """
 
     X: Any

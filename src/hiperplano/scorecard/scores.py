@@ -276,7 +276,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n,), optional
             Their weights.
         gain, loss : float, optional
-            What an approved non-event brings, and what an approved event costs.
+            Gain of an approved non-event, and loss of an approved event.
 
         Returns
         -------

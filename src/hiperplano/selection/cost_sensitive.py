@@ -51,7 +51,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     cv : int, splitter or iterable, optional
         Folds for "tuned"; five stratified folds by default.
     reject_label : label, default=-1
-        What `predict` returns where not deciding costs least.
+        Output of `predict` if not deciding costs least.
 
     Attributes
     ----------

@@ -41,11 +41,11 @@ class KernelRidgeCV(KernelLeastSquares):
     kernel : str, callable or Kernel, default="linear"
         As in `KernelRidge`.
     gamma : float, "scale", "auto" or None, default=None
-        Of named kernels, as in `KernelRidge`.
+        Parameter of named kernels, as in `KernelRidge`.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=1.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments for a kernel that is a function.
     fit_intercept : bool, default=False
@@ -75,7 +75,7 @@ class KernelRidgeCV(KernelLeastSquares):
     scores_ : ndarray of shape (alphas,)
         The score of every penalty.
     dual_coef_, intercept_, X_fit_, kernel_, solution_, n_iter_, n_features_in_, feature_names_in_
-        Of the fit to all rows with the chosen penalty, as in `KernelRidge`.
+        As in `KernelRidge`, for the fit to all rows with the chosen penalty.
 
     Notes
     -----

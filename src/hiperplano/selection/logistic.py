@@ -91,7 +91,7 @@ class LogisticRegressionCV(LogisticClassifier):
     n_iter_ : ndarray of shape (1, folds, Cs) or (folds, 1, Cs)
         Steps of every fit.
     coef_, intercept_, classes_, solution_, n_features_in_, feature_names_in_
-        Of the fit to all rows with `C_`, as in `LogisticRegression`.
+        As in `LogisticRegression`, for the fit to all rows with `C_`.
 
     Notes
     -----

@@ -59,7 +59,7 @@ class RidgeCV(PenaltySearch, LeastSquares):
     cv_results_ : ndarray of shape (n, alphas) or (n, targets, alphas)
         Squared errors, times the rows' weights, or predictions of leave-one-out, if `store_cv_results`.
     coef_, intercept_, rank_, solver_, solution_, n_iter_, n_features_in_, feature_names_in_
-        Of the fit to all rows with the chosen penalty, as in `Ridge`.
+        As in `Ridge`, for the fit to all rows with the chosen penalty.
 
     Notes
     -----
@@ -170,7 +170,7 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
     alpha_, best_score_, scores_, cv_results_
         As in `RidgeCV`.
     coef_, intercept_, classes_, solution_, n_iter_, n_features_in_, feature_names_in_
-        Of the fit to all rows with the chosen penalty, as in `RidgeClassifier`.
+        As in `RidgeClassifier`, for the fit to all rows with the chosen penalty.
 
     Examples
     --------

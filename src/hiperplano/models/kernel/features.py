@@ -41,11 +41,11 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMo
         Number of features. "auto" doubles them, from 64 on, until `error_` is 0.05 or less, at most to 4,096 and, with
         "nystroem", to the number of rows.
     gamma : float, "scale", "auto" or None, default="scale"
-        Of named kernels. "scale" is 1/(columns·variance of the numbers); "auto" and None are 1/columns.
+        Parameter of named kernels. "scale" is 1/(columns·variance of the values); "auto" and None are 1/columns.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=1.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments for a kernel that is a function.
     method : {"auto", "fourier", "nystroem"}, default="auto"

@@ -39,11 +39,11 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
         A name as in scikit-learn ("linear", "poly", "rbf", "laplacian", "cosine", "chi2", "precomputed"), a kernel of
         `hiperplano.kernels`, a function of two arrays of rows to a matrix, or of two rows to a number.
     gamma : float, "scale", "auto" or None, default="scale"
-        Of named kernels. "scale" is 1/(columns·variance of the numbers); "auto" and None are 1/columns.
+        Parameter of named kernels. "scale" is 1/(columns·variance of the values); "auto" and None are 1/columns.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=1.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments for a kernel that is a function.
     fit_intercept : bool, default=True
@@ -57,7 +57,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
     max_iter : int, default=1000
         Most steps of the solver.
     random_state : int, RandomState or None, default=0
-        For the choice of centres.
+        Seed of the choice of centres.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
     dual_coef_ : ndarray of shape (centres,) or (centres, classes)
         Coefficients of the rows of `X_fit_`.
     intercept_ : ndarray of shape (1,) or (classes,)
-        Of the scores.
+        Intercepts of the scores.
     X_fit_ : ndarray or CSR matrix of shape (centres, d)
         The centres.
     kernel_ : Kernel

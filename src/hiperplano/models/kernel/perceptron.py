@@ -30,9 +30,9 @@ class KernelPerceptron(KernelLearning):
         Of named kernels: 1/(columns·variance of the numbers), 1/columns, or a number. The variance counts rows by their
         weights; in `partial_fit` it is that of the first chunk.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=0.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     eta0 : float, default=1.0
         Amount that a mistake adds to α, positive. It only scales f.
     fit_intercept : bool, default=True

@@ -90,7 +90,7 @@ class KernelRidge(KernelLeastSquares):
     """Kernel ridge regression: minimise Σᵢ wᵢ·(yᵢ − f(xᵢ) − intercept)² + alpha·‖f‖².
 
     The minimum is f(x) = Σᵢ dual_coefᵢ·k(x, xᵢ) with (K + alpha·W⁻¹)·dual_coef = y − intercept. `solution_` says how
-    these equations were solved, with what residual, and for an approximate solver what it costs.
+    these equations were solved, with their residual, and estimates the cost of an approximate solver.
 
     Parameters
     ----------
@@ -101,20 +101,20 @@ class KernelRidge(KernelLeastSquares):
         kernel of `hiperplano.kernels`, a function of two arrays of rows to a matrix, or of two rows to a number. With
         "precomputed", X is the Gram matrix.
     gamma : float, "scale", "auto" or None, default=None
-        Of named kernels. "scale" is 1/(columns·variance of the numbers); "auto" and None are 1/columns.
+        Parameter of named kernels. "scale" is 1/(columns·variance of the values); "auto" and None are 1/columns.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=1.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments for a kernel that is a function.
     fit_intercept : bool, default=False
         Whether to fit an intercept, which is not penalised.
     solver : {"auto", "cholesky", "conjugate", "nystroem"}, default="auto"
-        "cholesky" factors the Gram matrix. "conjugate" takes preconditioned conjugate gradients to a residual of `tol`;
-        the matrix need not fit in memory. "nystroem" minimises among the functions of `n_components` rows, for hundreds
-        of thousands of rows. "auto" is exact where the Gram matrix fits in half of the memory, by what is faster, and
-        for a linear kernel, or a polynomial one on few columns, with any number of rows.
+        "cholesky" factors the Gram matrix. "conjugate" uses preconditioned conjugate gradients, to a residual of `tol`;
+        the matrix need not fit in memory. "nystroem" minimises over the span of `n_components` rows, for hundreds of
+        thousands of rows. "auto" is exact if the Gram matrix fits in half of the memory, by the faster method, and for
+        a linear kernel, or a polynomial one on few columns, with any number of rows.
     n_components : int, optional
         Rows that serve as centres, for "nystroem"; by default a multiple of √n.
     tol : float, default=1e-8
@@ -122,7 +122,7 @@ class KernelRidge(KernelLeastSquares):
     max_iter : int, optional
         Most steps of conjugate gradients.
     random_state : int, RandomState or None, default=0
-        For the pivots of the preconditioner, and for the centres.
+        Seed of the pivots of the preconditioner, and of the centres.
 
     Attributes
     ----------

@@ -51,14 +51,14 @@ class SVC(ClassifierMixin, SupportVectorModel):
         "linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed", …, a kernel of `hiperplano.kernels`, or a
         function of two arrays of rows.
     degree : int, default=3
-        Of "poly".
+        Degree of "poly".
     gamma : float, "scale" or "auto", default="scale"
         Of "rbf", "poly", "sigmoid" and "laplacian": 1/(columns·variance of the numbers), 1/columns, or a number.
         The variance counts rows by their weights.
     coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
+        Constant term of "poly" and "sigmoid".
     shrinking : bool, default=True
-        As in scikit-learn; without effect, because working sets leave out what shrinking would.
+        No effect: working sets replace shrinking.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, as in scikit-learn.
     cache_size : float, default=200
@@ -70,14 +70,14 @@ class SVC(ClassifierMixin, SupportVectorModel):
     max_iter : int, default=10_000_000
         Most steps of each machine, as a guard against problems that cannot be solved; -1 for no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        What `decision_function` gives for more than two classes: a score for each class, or one for each pair.
+        Output of `decision_function` for more than two classes: a score for each class, or one for each pair.
     break_ties : bool, default=False
         Decide ties between votes by the scores, as `decision_function` with "ovr" does, at the same cost.
     probability : bool, default="deprecated"
         True gives `predict_proba`: Platt's sigmoids of the scores that five folds give rows they leave out, coupled by
         the method of Wu, Lin and Weng. It costs five more fits; see the notes. "deprecated" means False.
     random_state : int, RandomState or None, default=None
-        For the folds of `probability`; all else is not random.
+        Seed of the folds for `probability`; everything else is deterministic.
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit, if it had the same rows and classes.
 

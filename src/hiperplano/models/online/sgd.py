@@ -106,7 +106,7 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
     penalty : {"l2", None}, default="l2"
         "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out. Penalties with an L1 part are not available.
     l1_ratio : float or None, default=0.15
-        No effect; scikit-learn's, for a penalty with an L1 part.
+        No effect; kept for compatibility with scikit-learn.
     alpha : float, default=1e-4
         Strength of the penalty on the mean loss.
     fit_intercept : bool, default=True
@@ -269,7 +269,7 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
     penalty : {"l2", None}, default="l2"
         "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out. Penalties with an L1 part are not available.
     l1_ratio : float or None, default=0.15
-        No effect; scikit-learn's, for a penalty with an L1 part.
+        No effect; kept for compatibility with scikit-learn.
     alpha : float, default=1e-4
         Strength of the penalty on the mean loss.
     fit_intercept : bool, default=True
