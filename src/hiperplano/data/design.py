@@ -20,9 +20,8 @@ Sums = tuple[Array, ...]
 Statistic = Callable[[Block], Sums]
 Rows = dict[str, Array]
 RowVector = Any
-"""One number, or k, for each row of a design, lying where the rows lie.
-
-Opaque: it is handed to `with_vectors`, `gather` or `collect`, and to nothing else.
+"""One number, or k, for each row of a design, stored with the rows. It is opaque: only `with_vectors`, `gather` and
+`collect` accept it.
 """
 
 

@@ -14,7 +14,7 @@ from hiperplano.errors import InvalidData, InvalidTarget
 from hiperplano.messages import Message
 
 LARGEST, SMALLEST = 1e100, 1e-100
-"""Largest and smallest sizes of columns and targets: their products and squares neither overflow nor underflow."""
+"""Largest and smallest magnitudes of columns and targets, whose products and squares neither overflow nor underflow."""
 MOST_WEIGHT = 1e50
 
 

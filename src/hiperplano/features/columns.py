@@ -10,7 +10,7 @@ from typing import Any
 from hiperplano.messages import Message
 
 USED = ("numeric", "ordered", "nominal", "date")
-"""Kinds that a model gets to see."""
+"""Kinds that a model uses."""
 UNUSED = ("identifier", "constant", "empty", "leak", "unselected")
 KINDS = (*USED, *UNUSED)
 

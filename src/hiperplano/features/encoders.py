@@ -15,7 +15,7 @@ from hiperplano.features.columns import Column, column_of
 from hiperplano.messages import Message
 
 RARE = "…"
-"""Stands for the categories that are too rare for a column of their own."""
+"""Represents the categories that are too rare for their own column."""
 _FEWEST, _SHARE, _MOST = 30, 0.01, 50
 
 

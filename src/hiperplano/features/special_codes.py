@@ -11,7 +11,7 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.messages import Message
 
 ALL = "*"
-"""In place of a column's name: every column but the target."""
+"""Stands for every column except the target."""
 _NINES = tuple(10**k - 1 for k in range(1, 9))  # 9, 99, 999, …
 _FAMILY = {value for nines in _NINES for value in (nines, nines - 1, nines - 2, nines - 3)} | {77, 88, 777, 888}
 _BELOW = {-value for value in _FAMILY} | {-1}

@@ -13,7 +13,7 @@ from hiperplano.errors import InvalidData
 
 
 class TableColumns(TransformerMixin, BaseEstimator):
-    """Pick columns of a table by name, as they are: the first step of a pipeline whose model takes columns of any kind.
+    """Select columns of a table by name: the first step of a pipeline whose model accepts columns of any kind.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from hiperplano.kernels.matrix import gram
 from hiperplano.messages import Message
 
 Prepared = tuple[Any, ...]
-"""What a kernel needs of rows, computed once: a nested tuple of arrays, or CSR arrays, with an entry for each row."""
+"""Precomputed data of rows for a kernel: a nested tuple of arrays, or CSR arrays, with an entry for each row."""
 
 
 class Kernel(ABC):

@@ -14,7 +14,7 @@ from typing import Any
 from hiperplano.messages.numerals import LocalFormatter
 
 LANGUAGES = ("en", "es")
-"""English is the language of the sources; the others have catalogues beside this file."""
+"""English is the language of the sources; the others have catalogues in this folder."""
 
 _language: ContextVar[str] = ContextVar("hiperplano_language", default="en")
 

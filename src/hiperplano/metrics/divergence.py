@@ -25,8 +25,8 @@ def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
     base : float, default=e
         Base of the logarithm: e for nats, 2 for bits.
     bins : None, int, str or array-like, default=None
-        None: p and q are distributions. Otherwise they are samples, counted in the bins that
-        `numpy.histogram_bin_edges` makes of both together; given edges, the outer bins reach to infinity.
+        None: p and q are distributions. Otherwise they are samples, counted in the bins of `numpy.histogram_bin_edges`
+        for both together; with given edges, the outer bins extend to infinity.
     smoothing : float, default=0.0
         Added to every count, so that empty bins do not give infinity.
 

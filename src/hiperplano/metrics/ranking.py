@@ -17,7 +17,7 @@ from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
 
 Distributions = tuple[Array, Array, Array]
-"""Distinct scores in rising order, and how much of the negative and of the positive class lies up to each."""
+"""Distinct scores in increasing order, and the cumulative share of the negative and of the positive class at each."""
 
 
 class RankingScores(NamedTuple):

@@ -219,9 +219,9 @@ class LinearRegression(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 
@@ -313,9 +313,9 @@ class Ridge(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 

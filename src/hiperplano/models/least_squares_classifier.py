@@ -66,7 +66,7 @@ class LeastSquaresClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,)
             Labels of any kind; not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
@@ -164,7 +164,7 @@ class RidgeClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,), or of 0 and 1 of shape (n, labels)
             Labels of any kind, or which of several labels a row has.
         sample_weight : array-like of shape (n,), optional

@@ -168,7 +168,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional

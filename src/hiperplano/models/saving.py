@@ -99,9 +99,8 @@ TRUSTED = frozenset(
         "sklearn.model_selection._split.StratifiedKFold",
     }
 )
-"""What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).
-
-Each is a class whose making runs no code of the file's choice.
+"""Types that a file may contain in addition to those trusted by skops (scikit-learn's estimators, NumPy's arrays,
+SciPy's matrices). Creating an instance of them runs no code chosen by the file.
 """
 
 

@@ -133,7 +133,7 @@ class CoefficientDisplay(Display):
         ax : matplotlib axes, optional
             New ones by default.
         most : int, default=25
-            Draw so many columns, those with the largest coefficients.
+            Number of columns to draw, those with the largest coefficients.
         odds : bool, default=False
             Draw exp(coefficient), the odds ratio of a logistic model, on a logarithmic axis.
         **kwargs

@@ -164,7 +164,7 @@ class Scorecard(ScorecardScores):
         X : table or array of shape (n, d), or Design
             Numbers, dates or categories; values may be missing. A design has columns of numbers.
         y : array-like of shape (n,)
-            Two classes. Not with a design, which brings its own.
+            Two classes. Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 

@@ -133,7 +133,7 @@ class KernelRidgeCV(KernelLeastSquares):
         X : array-like, CSR matrix or table of shape (n, d), or Design
             Rows; the Gram matrix, of shape (n, n), if it is precomputed.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
         **params

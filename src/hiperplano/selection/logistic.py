@@ -159,7 +159,7 @@ class LogisticRegressionCV(LogisticClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,)
             Labels of any kind; not given with a design.
         sample_weight : array-like of shape (n,), optional

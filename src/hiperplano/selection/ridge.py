@@ -101,9 +101,9 @@ class RidgeCV(PenaltySearch, LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
         params : dict
@@ -209,7 +209,7 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,), or of 0 and 1 of shape (n, labels)
             Labels of any kind, or which of several labels a row has.
         sample_weight : array-like of shape (n,), optional

@@ -198,7 +198,7 @@ class Costs:
         return _DECOMPOSED * self._factor_only(d) + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
 
     def _tridiagonal(self, size: int, n_vectors: int, n_penalties: int) -> float:
-        """A tridiagonal form, and so many vectors times its inverses with each penalty."""
+        """A tridiagonal form, and products of vectors with its inverses for each penalty."""
         return _TRIDIAGONAL * self._factor_only(size) + _RECURRENCE * float(size) * n_vectors * n_penalties
 
     @staticmethod

@@ -46,7 +46,7 @@ def inference(
     X : array-like, CSR matrix or table of shape (n, d), or Design
         Rows, usually those of the fit.
     y : array-like of shape (n,) or (n, targets)
-        Not with a design, which brings its own.
+        Not with a design, which contains its own.
     cov : {"classical", "HC0", "HC1", "HC2", "HC3"}, default="classical"
         "classical" assumes errors of one variance; the others are also valid if it differs between rows (White's
         estimator and its small-sample corrections; HC3 is the safest for few rows). Logistic models support the first

@@ -74,7 +74,7 @@ def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeB
     Parameters
     ----------
     X : array-like, CSR matrix or table of shape (n, d), or Design
-        Rows; a design brings its targets and weights along.
+        Rows; a design contains its targets and weights.
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True

@@ -13,7 +13,7 @@ _DECIMALS = {
     ".": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(,\d{3})+)\.\d+|[-+]?[1-9]\d{0,2}(,\d{3}){2,}"),
     ",": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[-+]?[1-9]\d{0,2}(\.\d{3}){2,}"),
 }
-"""Numbers that tell the sign of decimals, by having some or by having thousands separated by the other sign."""
+"""Numbers that determine the decimal mark, by their decimals or by thousands separators."""
 _AMBIGUOUS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may mean 1234
 _AROUND = " $€£%"
 _TOLD = re.compile(r'"?sep=(\\t|.)"?', re.IGNORECASE)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from hiperplano.messages import Message
 
 DASHES = ("-", "--", "–", "—", ".")
-"""What people write where there is no number or date; among words they may be words (UCI's classes + and -)."""
+"""Texts for missing numbers or dates; in a column of words they may be words (UCI's classes + and -)."""
 _PARTS = (
     r"^(?P<sign>[-+−]?)(?P<before>US\$|R\$|S/\.?|[$€£])? ?(?P<minus>[-−]?)(?P<body>[\d.,'’\x{a0}\x{202f}]*\d)"
     r"(?P<after> ?[%€$])?$"

@@ -16,14 +16,14 @@ from hiperplano.tables.dialect import SEPARATORS, Dialect, decode_sample, sniff
 
 _HEAD = 2**16
 MOST_WORDS = 10_000
-"""Different texts up to which a column is held as numbered words."""
+"""Number of distinct texts up to which a column is dictionary-encoded."""
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _SHEET_ERRORS = (
     "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#N/A", "#N/D", "#¡DIV/0!", "#¿NOMBRE?", "#¡NULO!",
     "#¡NUM!", "#¡REF!", "#¡VALOR!",
 )  # fmt: skip
 MISSING = ["", *_SHEET_ERRORS, "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"]
-"""Texts that stand for no value: of databases and programs, and errors of spreadsheets in two languages."""
+"""Texts that stand for a missing value: of databases and programs, and errors of spreadsheets in two languages."""
 _FURTHER = 2**18  # bytes in the middle and at the end of a file that are searched for codes
 
 

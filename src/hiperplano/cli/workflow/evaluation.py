@@ -19,7 +19,7 @@ METRICS = {
     "classification": ("auc", "ks", "loss", "accuracy", "cost"),
     "regression": ("rmse", "r2", "mae"),
 }
-"""By which models are compared."""
+"""Metrics by which models are compared."""
 _SHOWN = ("base_rate", "auc", "auc_low", "auc_high", "gini", "ks", "loss", "accuracy", "cutoff", "cost")
 LOWER_IS_BETTER = ("loss", "cost", "rmse", "mae")
 

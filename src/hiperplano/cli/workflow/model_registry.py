@@ -87,7 +87,7 @@ _ENDLESS = float("inf")
 _PENALTIES = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 
 BASELINES = {task: ModelChoice("constant", task, _constant(task), baseline=True) for task in TASKS}
-"""What every model must beat: the shares of the classes, or the mean."""
+"""The baseline of every model: the shares of the classes, or the mean."""
 
 MODELS = (
     ModelChoice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
@@ -162,8 +162,9 @@ MODELS = (
         most_cells=3e5,
     ),
 )
-"""In the order of simplicity: one formula, then one convex problem, then a penalty to be chosen, then learners whose
-end depends on the way, then more coefficients, then one for each row."""
+"""Models in order of complexity: closed-form solutions, convex problems, models with a tuned penalty, learners whose
+result depends on the order of visits, models with more coefficients, and models with one coefficient for each row.
+"""
 
 
 def suitable_models(task: str, n_classes: int) -> list[ModelChoice]:

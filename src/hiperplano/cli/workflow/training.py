@@ -192,7 +192,7 @@ def fit_auto(
     if "C" in wished:
         return fit("logistic-l2"), ""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeparationWarning)  # what is said of a model that is not kept helps nobody
+        warnings.simplefilter("ignore", SeparationWarning)  # warnings of a model that is not kept are irrelevant
         warnings.simplefilter("ignore", ConvergenceWarning)
         first = fit("logistic")
     solution = first.linear.solution_

@@ -125,10 +125,10 @@ class Work:
         As in `Design.fold` and `fold_and_map`.
     reader : Reader
     names : tuple of (str, str or None)
-        Of the row vectors that come with a partition: under which a statistic finds them, and under which they lie in
-        what comes, None for an array that comes as it is.
+        Names of the row vectors of a partition: that used by a statistic, and the key in the input mapping, or None if
+        the input is the array itself.
     errors : dict
-        What NumPy does about overflow and the like where the pass was asked for.
+        NumPy's error settings of the caller.
     """
 
     statistic: Any
@@ -138,7 +138,7 @@ class Work:
     errors: Any = field(default_factory=dict)
 
     def rows(self, place: Place, n_rows: int, x: Any, vectors: tuple[Any, ...]) -> InMemory:
-        """The partition as rows in memory; None stands for rows that nobody reads."""
+        """The partition as rows in memory; None stands for rows that are not read."""
         if x is None:
             # If a statistic reads them nevertheless, it gets NaN.
             x = np.broadcast_to(np.array(np.nan, self.reader.dtype), (n_rows, self.reader.n_columns))

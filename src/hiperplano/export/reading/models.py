@@ -41,7 +41,7 @@ from hiperplano.scorecard.scorecard import Scorecard
 from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 
 _REGRESSORS = (LeastSquares, LinearSVR, OnlineRegressor)
-"""Those whose predictions are their scores."""
+"""Models whose predictions are their scores."""
 
 ColumnNames = Sequence[str] | Mapping[str, str] | None
 

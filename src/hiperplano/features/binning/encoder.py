@@ -124,7 +124,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         X : table or array of shape (n, d), or Design
             A pandas, polars or pyarrow table, or an array; None, NaN, NaT and pandas's NA are missing values.
         y : array-like of shape (n,)
-            Two classes, more, or numbers. Not with a design, which brings its own.
+            Two classes, more, or numbers. Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows; a weight of 2 counts a row twice.
 

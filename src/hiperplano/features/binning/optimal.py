@@ -173,7 +173,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         X : array-like of shape (n,) or (n, 1), or Design of one column
             The column: numbers, dates, or values of any kind as categories; None, NaN, NaT and pandas's NA are missing.
         y : array-like of shape (n,)
-            Two classes, more, or numbers. Not with a design, which brings its own.
+            Two classes, more, or numbers. Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows; a weight of 2 counts a row twice.
 

@@ -117,8 +117,8 @@ class SVC(ClassifierMixin, SupportVectorModel):
 
     Notes
     -----
-    A score is not a probability, and what `probability=True` makes of it may contradict `predict`; scikit-learn will
-    drop it. `KernelLogisticRegression` maximises the likelihood of its probabilities, and
+    A score is not a probability, and the probabilities of `probability=True` may contradict `predict`; scikit-learn
+    will remove this option. `KernelLogisticRegression` maximises the likelihood of its probabilities, and
     `sklearn.calibration.CalibratedClassifierCV` calibrates any model.
 
     Examples

@@ -1,4 +1,4 @@
-"""Warnings of a fit: scorecards that should not be used as they are."""
+"""Warnings of a fit about scorecards that should not be used without changes."""
 
 from __future__ import annotations
 

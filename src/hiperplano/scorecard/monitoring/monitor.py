@@ -22,7 +22,9 @@ from hiperplano.scorecard.points import VariablePoints
 from hiperplano.scorecard.table import Table
 
 STABLE, CHANGED = 0.1, 0.25
-"""A population stability index below the first is stable, from the second on the population has changed."""
+"""Thresholds of the population stability index: below the first it is stable, from the second on the population has
+changed.
+"""
 _HALF_A_ROW = 0.5  # added to the count of every band, so that an empty band does not make the index infinite
 _LEVEL = 0.95
 _RANDOM = 0.5  # AUC of an uninformative score

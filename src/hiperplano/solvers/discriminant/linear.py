@@ -67,7 +67,7 @@ class DiscriminantSolution(Outcome):
     whitening: Whitening = field(repr=False)
 
     @cached_property
-    def status(self) -> str:  # type: ignore[override]  # made when it is asked for: small fits take a tenth less
+    def status(self) -> str:  # type: ignore[override]  # computed on demand, which saves a tenth of small fits
         """How the fit ended."""
         smallest = smallest_digits(self.digits, self.coef * reciprocal(self.whitening.scale))
         return _status(self.whitening, self.ignored, self.digits, smallest)

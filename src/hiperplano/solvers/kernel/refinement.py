@@ -12,7 +12,7 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 
 REACH: dict[np.dtype[Any], float] = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
-"""Relative residual down to which steps in each precision are trusted; then it is recomputed in float64."""
+"""Least relative residual of steps in each precision; it is then recomputed in float64."""
 _CORRECTIONS = 20  # most rounds of refinement
 _SLOW = 0.1  # refinement ends for a column whose correction leaves more than this share of its residual
 

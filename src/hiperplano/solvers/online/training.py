@@ -16,9 +16,9 @@ from hiperplano.solvers.online.passes import OnePlane, Trainer
 from hiperplano.solvers.online.sampling_order import KEPT_VISITS
 
 PlaneMetric = Callable[[Array, Array], float]
-"""(coefficients, intercepts) → a number."""
+"""Function of coefficients and intercepts that returns a number."""
 Report = Callable[[int, float], None]
-"""Is told the number of each pass and its mean loss."""
+"""Called with the number of each pass and its mean loss."""
 
 _WORSE = 100.0  # a fit has diverged if its objective exceeds this multiple of that of its start and of zero planes
 _DIVERGING = 2.0  # growth of the squared gradient in one pass that counts as a rise; several in a row mean divergence

@@ -18,7 +18,7 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.loops.arrays import frozen
 
 LIMIT = 2**12
-"""Different keys that are kept of a column of numbers."""
+"""Distinct keys that are kept for a numeric column."""
 EXACT = 2**40
 """The limit for categories: all are kept."""
 

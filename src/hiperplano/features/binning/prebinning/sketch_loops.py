@@ -11,7 +11,9 @@ import numpy as np
 from numba import njit
 
 FULL = 4
-"""A table takes this many times `limit` keys before bits are dropped: that is done seldom, and never beyond need."""
+"""A table holds this multiple of `limit` keys before bits are dropped, so that this is rare and no more bits are
+dropped than needed.
+"""
 _CHUNK = 1024  # rows whose keys are computed together, with vector instructions
 _FREE = np.int32(-1)
 _ALL_BUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)

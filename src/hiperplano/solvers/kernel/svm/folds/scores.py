@@ -18,7 +18,7 @@ from hiperplano.solvers.kernel.svm.folds.sources import Shelf, are_held, shared_
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, HeldGram
 
 Machine = tuple[Array, Array]
-"""Rows of a pair of classes, as a mask, and their signs."""
+"""Mask of the rows of a pair of classes, and their signs."""
 
 
 def fold_scores(

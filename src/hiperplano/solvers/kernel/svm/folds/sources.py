@@ -18,7 +18,7 @@ from hiperplano.solvers.kernel.svm.folds.refined_gram import REFINED_BYTES, Refi
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, GramRows, HeldGram
 
 Sources = tuple[GramRows, GramRows | None]
-"""Kernel values in float64, and maybe in float32."""
+"""Kernel values in float64 and, optionally, in float32."""
 
 
 def shared_sources(kernel: Kernel, x: Any, control: Control, few: bool, largest: float) -> Sources:
