@@ -26,9 +26,9 @@ Preconditioner = Callable[[Array], Array]
 _MEMORY = 12  # number of (step, gradient change) pairs
 _ARMIJO = 1e-4
 FLAT = 4e-15  # relative changes of a value up to this are rounding errors
-_SHORTER = 3  # tries of a step near the end
+_SHORT_STEP_TRIES = 3  # tries of a step near the end
 _PATIENCE = 100  # steps within which the value must fall by more than rounding, or the gradient must halve
-_UNSEEN = 0.5  # assumed convergence rate before the first step
+_INITIAL_RATE = 0.5  # assumed convergence rate before the first step
 # Number of last steps that determine the convergence rate, and the largest rate that counts as progress.
 _RECENT, _SLOWEST = 6, 0.9
 
@@ -165,7 +165,7 @@ def lbfgs(
         if budget is not None and budget.is_spent(history):
             return state
         values.append(state.value)
-        if len(values) > _PATIENCE and _stands_still(values, history):
+        if len(values) > _PATIENCE and _is_stalled(values, history):
             state.stalled = True
             return state
 
@@ -179,7 +179,7 @@ def _is_close(state: State, step: Array, history: list[float], close: float, lon
     if state.largest <= FLAT:
         return True
     taken = min(len(history) - 1, _RECENT)
-    share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else _UNSEEN
+    share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else _INITIAL_RATE
     length = float(np.abs(step).max(initial=0.0))
     return share > _SLOWEST or length > longest or share / (1.0 - share) * length <= close * state.unit
 
@@ -187,7 +187,7 @@ def _is_close(state: State, step: Array, history: list[float], close: float, lon
 def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Array], State | None]:
     """A step, shortened if needed, that must not increase the value beyond rounding errors."""
     length = 1.0
-    for _ in range(_SHORTER):
+    for _ in range(_SHORT_STEP_TRIES):
         theta = state.theta + length * step
         value, gradient = yield theta
         if value - state.value <= FLAT * max(1.0, abs(state.value)):
@@ -196,7 +196,7 @@ def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Arra
     return None
 
 
-def _stands_still(values: list[float], history: list[float]) -> bool:
+def _is_stalled(values: list[float], history: list[float]) -> bool:
     """Whether, in the last steps, the value fell only by rounding errors and the gradient did not halve."""
     flat = values[-_PATIENCE - 1] - values[-1] <= _PATIENCE * FLAT * max(1.0, abs(values[-1]))
     return flat and min(history[-_PATIENCE:]) > 0.5 * min(history[:-_PATIENCE])

@@ -11,10 +11,10 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.lbfgs import State, drive, line_search
 
-_RUNNING = 3  # steps that do not shrink while the gradient is small: the minimum is at infinity
+_STEPS_TO_INFINITY = 3  # steps that do not shrink while the gradient is small: the minimum is at infinity
 _TRIES = 8  # step lengths to try before damping
-_GAIN = 1e-13  # a predicted decrease below this share of the value is a rounding error
-_NOTHING = 1e-24  # a predicted decrease below this does not affect standard errors either
+_ROUNDING_GAIN = 1e-13  # a predicted decrease below this share of the value is a rounding error
+_NEGLIGIBLE_GAIN = 1e-24  # a predicted decrease below this does not affect standard errors either
 _DAMPINGS = (1e-6, 1e-4, 1e-2, 1.0, 100.0)
 _MOST_DAMPED = 100  # limit of consecutive damped steps, each of which costs a dozen passes
 VISIBLE = 1e-3  # smaller steps are rounding errors, not growth
@@ -94,13 +94,13 @@ def newton(
         gain = -float(np.vdot(state.gradient, direction)) / max(1.0, abs(state.value))
         small = state.largest <= tol
         still = sizes[-1] <= settled * max(1.0, float(np.abs(state.theta).max(initial=0.0)))
-        if small and (still or gain <= _NOTHING):
+        if small and (still or gain <= _NEGLIGIBLE_GAIN):
             state.theta = state.theta + direction
             if watch is not None:
                 watch(state)
             return Minimum(state, here)
-        even = small and len(sizes) > _RUNNING and sizes[-1] > 0.5 * sizes[-1 - _RUNNING]
-        if even and gain <= _GAIN:  # only rounding errors are left, along a direction of tiny curvature
+        even = small and len(sizes) > _STEPS_TO_INFINITY and sizes[-1] > 0.5 * sizes[-1 - _STEPS_TO_INFINITY]
+        if even and gain <= _ROUNDING_GAIN:  # only rounding errors are left, along a direction of tiny curvature
             return Minimum(state, here)
         running = even and sizes[-1] > VISIBLE and not bounded
         if running or state.steps >= max_steps:
@@ -110,9 +110,9 @@ def newton(
         direction = direction * min(1.0, longest / max(sizes[-1], 1e-300))
         found = drive(line_search(state, direction, _TRIES), look)
         damped = damped + 1 if found is None else 0
-        if found is None and gain > _GAIN and damped <= _MOST_DAMPED:
+        if found is None and gain > _ROUNDING_GAIN and damped <= _MOST_DAMPED:
             found = _damped_step(state, here, look)
-            if found is not None and small and state.value - found.value <= _GAIN * max(1.0, abs(state.value)):
+            if found is not None and small and state.value - found.value <= _ROUNDING_GAIN * max(1.0, abs(state.value)):
                 return Minimum(found, here)  # the predicted decrease was a rounding error
         if found is None:
             state.stalled = True

@@ -114,12 +114,12 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
 
 def _few_products(design: Design) -> bool:
     """Whether summing the products of all rows locates the columns as fast as a sample would."""
-    if not isinstance(design, InMemory) or _is_its_sample(design):
+    if not isinstance(design, InMemory) or _uses_exact_mean(design):
         return False
     return design.n_rows * (_PER_ROW + design.n_columns) ** 2 <= _SAMPLE_PRODUCTS
 
 
-def _is_its_sample(design: Design) -> bool:
+def _uses_exact_mean(design: Design) -> bool:
     """Whether there are so few rows that their exact mean is used.
 
     This does not hold with weights, since rows of weight 0 might be far off.
@@ -143,7 +143,7 @@ def sampled_shift(design: Design, sparse: bool) -> Array:
     sample, d = design.some_rows(_SAMPLE_ROWS), design.n_columns
     values = sample.collect(sample.vector("y") if sparse else sample.map(_rows_and_targets))
     mean = values.sum(axis=0) / len(values)
-    if _is_its_sample(design) and not sparse:
+    if _uses_exact_mean(design) and not sparse:
         mean[:d] = mean[:d].astype(design.dtype)  # products in float32 need the shift in that precision
         return np.asarray(mean)
     apart = values - mean
@@ -205,13 +205,13 @@ class MomentSums:
         """Whether products use only the stored entries of sparse rows."""
         return self.sparse and not self.n_groups
 
-    def _as_they_are(self, block: Block) -> bool:
+    def _need_no_copy(self, block: Block) -> bool:
         """Whether rows can be multiplied without a copy. Weights, a shift or another precision require one."""
         return block.weight is None and block.x.dtype == self.dtype and not self.shift[: block.n_columns].any()
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        if not self.n_groups and (self.sparse or self._as_they_are(block)):
+        if not self.n_groups and (self.sparse or self._need_no_copy(block)):
             return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse, self.dtype),)
         rows = augmented(block, self.shift, self.dtype)
         if not self.n_groups:

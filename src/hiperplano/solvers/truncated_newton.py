@@ -18,13 +18,14 @@ from hiperplano.solvers.lbfgs import FLAT, State, drive, line_search
 
 _LOOSEST, _MORE = 0.3, 0.3  # largest relative residual of a step, and least one as a share of `tol`
 # A step is solved to the last reduction of the gradient raised to this power: between linear and quadratic convergence.
-_FORCED = 1.6
+_FORCING_POWER = 1.6
 _SLOWEST = 0.9  # if a step leaves more than this share of a gradient within `tol`, the rest is a rounding error
 # Reduction of the gradient in a step that indicates convergence, and assumed number of steps left.
 _QUADRATIC, _STEPS_LEFT = 0.2, 2.0
 _MOST_PRODUCTS = 500  # most products with the Hessian for one step
-_STEEP = 0.5  # a shortened step ended too early if the slope at its end exceeds this share of the initial slope
-_MOST_LONGER, _WHOLE = 4, 0.9  # most attempts to lengthen it, and the share of the full step at which these end
+_STEEP_END = 0.5  # a shortened step ended too early if the slope at its end exceeds this share of the initial slope
+# Most attempts to lengthen it, and the share of the full step at which these end.
+_MOST_LENGTHENINGS, _NEARLY_FULL_STEP = 4, 0.9
 
 
 class Curvature(NamedTuple):
@@ -86,11 +87,11 @@ def truncated_newton(
     moved = np.inf  # largest entry of the last step
     state.next_step = None
     while state.steps < max_steps and products < most_products and (state.largest > tol or close < np.inf):
-        accuracy = min(_LOOSEST, max(np.sqrt(state.largest / first), state.left**_FORCED))
+        accuracy = min(_LOOSEST, max(np.sqrt(state.largest / first), state.left**_FORCING_POWER))
         accuracy = max(accuracy, _MORE * tol / max(state.largest, tol))
         if state.largest <= tol and 0.0 < state.left * moved < np.inf:
             enough = close * state.unit / (state.left * moved)
-            accuracy = min(accuracy, max(enough, state.left**_FORCED))
+            accuracy = min(accuracy, max(enough, state.left**_FORCING_POWER))
         curvature = problem.curvature_at(state.theta)
         found = conjugate_gradient(
             _flat(curvature.product, shape),
@@ -137,11 +138,11 @@ def _search(state: State, direction: Array) -> Generator[Array, tuple[float, Arr
     """
     found = yield from line_search(state, direction)
     size, downhill = float(np.abs(direction).max(initial=0.0)), float(np.vdot(state.gradient, direction))
-    for _ in range(_MOST_LONGER):
-        if found is None or float(np.vdot(found.gradient, direction)) > _STEEP * downhill:
+    for _ in range(_MOST_LENGTHENINGS):
+        if found is None or float(np.vdot(found.gradient, direction)) > _STEEP_END * downhill:
             break
         length = float(np.abs(found.theta - state.theta).max(initial=0.0)) / size
-        if length > _WHOLE:
+        if length > _NEARLY_FULL_STEP:
             break
         theta = state.theta + np.sqrt(length) * direction
         value, gradient = yield theta

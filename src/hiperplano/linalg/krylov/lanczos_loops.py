@@ -23,13 +23,13 @@ def extend_basis(basis: Array, image: Array, count: int, beside: float) -> tuple
     beside : float
         Component of the image along the row before the last; 0 if there is none.
     """
-    rest, weight = _beside_the_last(basis, image, count, beside)
+    rest, weight = _orthogonalise_to_last_two(basis, image, count, beside)
     for k in range(count - 4, -1, -4):
         _subtract_four(basis, rest, k)
     for k in range(count % 4):
         _subtract_one(basis[k], rest)
     weight += _subtract_one(basis[count - 1], rest)
-    return weight, _scale_to_one(rest)
+    return weight, _normalise(rest)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
@@ -38,8 +38,8 @@ def extend_basis_roughly(basis: Array, single: Array, image: Array, count: int, 
 
     The components along rows before the last two are rounding errors, so they need few digits.
     """
-    rest, weight = _beside_the_last(basis, image, count, beside)
-    length = _scale_to_one(rest)
+    rest, weight = _orthogonalise_to_last_two(basis, image, count, beside)
+    length = _normalise(rest)
     unit = rest.astype(np.float32)
     along = np.zeros_like(unit)
     for k in range(count - 4, -1, -4):
@@ -48,11 +48,11 @@ def extend_basis_roughly(basis: Array, single: Array, image: Array, count: int, 
         _add_part(single[k], unit, along)
     for j in range(np.uintp(len(rest))):
         rest[j] -= along[j]
-    return weight, length * _scale_to_one(rest)
+    return weight, length * _normalise(rest)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _beside_the_last(basis: Array, image: Array, count: int, beside: float) -> tuple[Array, float]:
+def _orthogonalise_to_last_two(basis: Array, image: Array, count: int, beside: float) -> tuple[Array, float]:
     """Write the image minus its components along the last two rows into the next row.
 
     Return it and its component along the last row.
@@ -64,7 +64,7 @@ def _beside_the_last(basis: Array, image: Array, count: int, beside: float) -> t
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _scale_to_one(rest: Array) -> float:
+def _normalise(rest: Array) -> float:
     """Normalise a vector in place; return its previous norm."""
     square = 0.0
     for j in range(np.uintp(len(rest))):

@@ -175,7 +175,7 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     apart *= scale
     rounding = relative_rounding(means, scale)
-    turned = _turned_rows(apart, n_classes)
+    turned = _rotated_rows(apart, n_classes)
     if turned is not None:
         values = np.linalg.norm(turned, axis=1)
         if values.all() and is_present(values, turned / values[:, None], rounding).all():
@@ -186,7 +186,7 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     return _from_directions(values[present], basis[present], scale, method, squared=False), means, weight
 
 
-def _turned_rows(apart: Array, n_classes: int) -> Array | None:
+def _rotated_rows(apart: Array, n_classes: int) -> Array | None:
     """The rows multiplied by the eigenvectors of their Gram matrix, so that they are nearly orthogonal.
 
     Return None if rounding of the Gram matrix prevents that.

@@ -17,9 +17,9 @@ from hiperplano.data.block import Array
 from hiperplano.data.loops.arrays import RowArrays, frozen
 from hiperplano.solvers.online.learner import NO_WEIGHTS
 
-_CACHED = 2**22  # bytes of rows that stay in a core's cache, where the order of visits does not affect the speed
-_BLOCK = 2**15  # bytes of adjacent rows in a block, for larger tables
-_POOL = 16  # blocks that are shuffled together
+_CACHED_BYTES = 2**22  # bytes of rows that stay in a core's cache, where the order of visits does not affect the speed
+_BLOCK_BYTES = 2**15  # bytes of adjacent rows in a block, for larger tables
+_POOL_BLOCKS = 16  # blocks that are shuffled together
 _MOST_VISITS = 8
 KEPT_VISITS = 2**17  # most visits that are kept for the next plane: one-vs-rest planes use the same orders
 
@@ -57,7 +57,7 @@ class SamplingOrder:
         self._base: Array | None = None
         self._visit_weight = NO_WEIGHTS
         size = arrays.x.nbytes + arrays.indices.nbytes
-        in_cache = size <= _CACHED
+        in_cache = size <= _CACHED_BYTES
         if seed is not None and in_cache:
             self._base = _by_content(arrays, target)
         if weight is not None:
@@ -68,7 +68,7 @@ class SamplingOrder:
         self.n_rows = n_rows
         self.count = n_rows if self._base is None else len(self._base)
         self.total = float(self.count if weight is None else weight.sum())
-        self._block = max(1, self.count if in_cache else _BLOCK * self.count // max(size, 1))
+        self._block = max(1, self.count if in_cache else _BLOCK_BYTES * self.count // max(size, 1))
         # Keys: number of the first pass, and number of passes.
         self._passes: dict[tuple[int, int], tuple[Array, Array]] = {}
 
@@ -124,7 +124,7 @@ class SamplingOrder:
         from hiperplano.solvers.online.loops.shuffle_loops import shuffle_in_pools
 
         order = np.empty((many, self.count), dtype=np.intp)
-        shuffle_in_pools(order, self._block, _POOL, np.uint64(seed), np.uint64(first))
+        shuffle_in_pools(order, self._block, _POOL_BLOCKS, np.uint64(seed), np.uint64(first))
         return order
 
 

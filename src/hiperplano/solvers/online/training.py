@@ -20,8 +20,9 @@ PlaneMetric = Callable[[Array, Array], float]
 Report = Callable[[int, float], None]
 """Called with the number of each pass and its mean loss."""
 
-_WORSE = 100.0  # a fit has diverged if its objective exceeds this multiple of that of its start and of zero planes
-_DIVERGING = 2.0  # growth of the squared gradient in one pass that counts as a rise; several in a row mean divergence
+# A fit has diverged if its objective exceeds this multiple of that of its start and of zero planes.
+_DIVERGED_OBJECTIVE = 100.0
+_RISE = 2.0  # growth of the squared gradient in one pass that counts as a rise; several in a row mean divergence
 _FIRST_PASSES = 8  # passes of the first compiled call; each later call makes as many as were made before
 _ENDS = {0: "max_iter", at.NO_UPDATES: "no_updates", at.NO_IMPROVEMENT: "no_improvement", at.OVERFLOW: "overflow"}
 
@@ -114,12 +115,12 @@ def train(task: Task, control: Control, report: Report | None = None) -> Record:
     trainer = task.trainer
     looked_at = report is not None or task.validation_score is not None or trainer.learner.pocket is not None
     if not looked_at and isinstance(trainer, OnePlane) and trainer.suits_many_passes(task.rule):
-        return _pass_after_pass(task, trainer, control)
+        return _compiled_passes(task, trainer, control)
     *_, record = run_passes(task, control, report)
     return record
 
 
-def _pass_after_pass(task: Task, trainer: OnePlane, control: Control) -> Record:
+def _compiled_passes(task: Task, trainer: OnePlane, control: Control) -> Record:
     """Make the passes of `run_passes`, several per compiled call.
 
     On a small table, Python would otherwise dominate the time.
@@ -135,7 +136,7 @@ def _pass_after_pass(task: Task, trainer: OnePlane, control: Control) -> Record:
         many = min(max(made, _FIRST_PASSES), most, control.max_iter - made)
         record.mistakes += trainer.walk_on(made + 1, many, rule, watch)
     record.ended, record.objective = _ENDS[int(watch[at.ENDED])], float(watch[at.OBJECTIVE])
-    if record.ended != "overflow" and _has_gone_astray(task, start):
+    if record.ended != "overflow" and _has_diverged(task, start):
         record.ended = "diverging"
     return record
 
@@ -152,7 +153,7 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
     counts, stopping = trainer.counts, _Stopping(task, control)
     rule[at.TRACK_LOSS] = float(report is not None or control.tol is not None)
     if task.accuracy is not None and trainer.learner.pocket is not None:
-        trainer.learner.pocket.accuracy[trainer.planes] = _quietly(task.accuracy, *_last(trainer))
+        trainer.learner.pocket.accuracy[trainer.planes] = _evaluated_silently(task.accuracy, *_last(trainer))
         counts[at.BEST_RUN] = -1.0 if rule[at.POCKET] == at.EVERY else 0.0
     start = _last(trainer)
     for number in range(1, control.max_iter + 1):
@@ -171,7 +172,7 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
         elif control.tol is not None:
             record.ended = stopping.after_pass(record.objective, rule)
         last = record.ended != "max_iter" or number == control.max_iter
-        if last and finite and _has_gone_astray(task, start):
+        if last and finite and _has_diverged(task, start):
             record.ended = "diverging"
         if last or task.unequal_classes:
             update_pocket(trainer, task.accuracy, of_any_run=task.unequal_classes)
@@ -184,7 +185,7 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
             return
 
 
-def _has_gone_astray(task: Task, start: tuple[Array, Array]) -> bool:
+def _has_diverged(task: Task, start: tuple[Array, Array]) -> bool:
     """Whether the predicting planes are far worse than both those at the start and zero planes."""
     if task.growing is None:
         return False
@@ -192,7 +193,7 @@ def _has_gone_astray(task: Task, start: tuple[Array, Array]) -> bool:
     coefs, intercepts = np.stack([coef, start[0], np.zeros_like(coef)]), np.array([intercept, start[1], 0.0])
     with np.errstate(over="ignore", invalid="ignore"):
         found, *before = task.growing.of_planes(coefs, intercepts)
-    return not found <= _WORSE * max(before)
+    return not found <= _DIVERGED_OBJECTIVE * max(before)
 
 
 class _Stopping:
@@ -215,7 +216,7 @@ class _Stopping:
         watched = self._watched(objective)
         self.waited = 0 if self._improves(watched) else self.waited + 1
         self.best = min(self.best, watched)
-        self.rises = self.rises + 1 if gradient is not None and gradient > _DIVERGING * self.squared_gradient else 0
+        self.rises = self.rises + 1 if gradient is not None and gradient > _RISE * self.squared_gradient else 0
         self.squared_gradient = task.trainer.squared_gradient or self.squared_gradient
         ended = "max_iter"
         if self.rises >= control.patience:  # steps are too long for a loss that grows quadratically
@@ -239,7 +240,7 @@ class _Stopping:
             return objective
         with np.errstate(over="ignore", invalid="ignore"):
             planes = trainer.learner.coefficients(trainer.planes)
-        return sign * _quietly(metric, *planes)
+        return sign * _evaluated_silently(metric, *planes)
 
     def _improves(self, watched: float) -> bool:
         """Whether a pass improved the watched quantity by more than `tol`.
@@ -302,7 +303,7 @@ def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bo
     if pocket is None or not (of_any_run or counts[at.RUN] > counts[at.BEST_RUN]):
         return
     coef, intercept = _last(trainer)
-    share = 0.0 if accuracy is None else _quietly(accuracy, coef, intercept)
+    share = 0.0 if accuracy is None else _evaluated_silently(accuracy, coef, intercept)
     if accuracy is None or share > np.max(pocket.accuracy[planes]):
         pocket.coef[planes], pocket.intercept[planes], pocket.accuracy[planes] = coef, intercept, share
         if counts[at.BEST_RUN] >= 0.0:
@@ -313,7 +314,7 @@ def _last(trainer: Trainer) -> tuple[Array, Array]:
     return trainer.learner.last_coefficients(trainer.planes)
 
 
-def _quietly(metric: PlaneMetric, coef: Array, intercept: Array) -> float:
+def _evaluated_silently(metric: PlaneMetric, coef: Array, intercept: Array) -> float:
     """Evaluate a metric without overflow warnings.
 
     It is infinite or NaN for diverged planes, and so never an improvement.

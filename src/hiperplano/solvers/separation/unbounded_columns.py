@@ -24,15 +24,15 @@ from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import program_work, separate
 
-_FAR = 6.0  # least margin of a row that may be separated: a probability of 0.25% of the other class
-_NULL = 1e-10  # a direction is free if its eigenvalue is below this share of the largest
-_WRONG = 1e-6  # margins below this share of the largest one along a direction count as zero
-_VISIBLE = 1e-6  # coefficients below this share of the largest standardised one count as zero
+_SEPARATED_MARGIN = 6.0  # least margin of a row that may be separated: a probability of 0.25% of the other class
+_FREE_EIGENVALUE = 1e-10  # a direction is free if its eigenvalue is below this share of the largest
+_ZERO_MARGIN = 1e-6  # margins below this share of the largest one along a direction count as zero
+_ZERO_COEFFICIENT = 1e-6  # coefficients below this share of the largest standardised one count as zero
 _MOST_CELLS = 2**24
 _MOST_WORK = 2e11  # limit of rows × parameters²
 _PROGRAM = 1e6  # rows × coordinates² of a program that takes milliseconds, and is always solved
 _SHARE = 0.005  # most work of a program, as a share of that of a Hessian: its steps are slower by the inverse factor
-_DOUBT = 0.5  # largest loss of a row, as a share of the largest margin, along a direction of probable growth
+_TOLERATED_LOSS = 0.5  # largest loss of a row, as a share of the largest margin, along a direction of probable growth
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
     allowed = max(_PROGRAM, _SHARE * problem.design.n_rows * float(theta.size) ** 2)
     if program_work(problem.design.n_rows * len(theta), theta.size) > allowed:
         low, high = _margin_range(problem, theta)
-        if low > _WRONG * high:  # the point itself separates all rows
+        if low > _ZERO_MARGIN * high:  # the point itself separates all rows
             return Growth(_visible_columns(problem, theta), complete=True)
     free = _free_directions(problem, theta)
     if not free.shape[1]:
@@ -91,9 +91,9 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
         return None
     direction = (free @ found.coef).reshape(problem.shape)
     low, high = _margin_range(problem, direction)
-    if high <= 0 or low < -_WRONG * high:
+    if high <= 0 or low < -_ZERO_MARGIN * high:
         return None
-    return Growth(_visible_columns(problem, direction), low > _WRONG * high)
+    return Growth(_visible_columns(problem, direction), low > _ZERO_MARGIN * high)
 
 
 def _among_few_rows(problem: Objective, theta: Array) -> Growth | None:
@@ -109,15 +109,16 @@ def _along_free(problem: Objective, theta: Array, free: Array) -> Growth | None:
     """Check the component of the point in the free directions."""
     direction = (free @ (free.T @ theta.ravel())).reshape(problem.shape)
     low, high = _margin_range(problem, direction)
-    if high < _FAR / 2 or low < -_DOUBT * high:  # for example if columns are linearly dependent and no row moves
+    # For example if columns are linearly dependent and no row moves.
+    if high < _SEPARATED_MARGIN / 2 or low < -_TOLERATED_LOSS * high:
         return None
-    return Growth(_visible_columns(problem, direction), low > _WRONG * high, proved=low >= -_WRONG * high)
+    return Growth(_visible_columns(problem, direction), low > _ZERO_MARGIN * high, proved=low >= -_ZERO_MARGIN * high)
 
 
 def _visible_columns(problem: Objective, direction: Array) -> Array:
     direction = problem.balanced(direction)
     size = np.abs(direction[:, int(problem.scale.fit_intercept) :]).max(axis=0)
-    return np.flatnonzero(size > _VISIBLE * size.max())
+    return np.flatnonzero(size > _ZERO_COEFFICIENT * size.max())
 
 
 def largest_margin(problem: Objective, theta: Array) -> float:
@@ -144,7 +145,7 @@ def _free_directions(problem: Objective, theta: Array) -> Array:
     margins = _Margins(problem.scale.scores(theta))
     gram, n_far = problem.design.fold(_NearGram(problem.scale, margins))
     values, vectors = np.linalg.eigh(gram / problem.design.n_rows)
-    free = vectors[:, values <= _NULL * max(float(values[-1]), 1e-300)]
+    free = vectors[:, values <= _FREE_EIGENVALUE * max(float(values[-1]), 1e-300)]
     return free if n_far[0] * free.shape[1] <= _MOST_CELLS else free[:, :0]
 
 
@@ -195,7 +196,7 @@ class _NearGram:
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         margins = self.margins(block)
-        near, k = (margins < _FAR).astype(xp.float64), margins.shape[1]
+        near, k = (margins < _SEPARATED_MARGIN).astype(xp.float64), margins.shape[1]
         n_far = np.count_nonzero(xp.isfinite(margins)) - near.sum()
         weight = near[:, :, None] * xp.eye(k)
         if k > 1:
@@ -217,7 +218,7 @@ class _FarPairs:
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         margins = self.margins(block)
-        row, other = np.nonzero((margins >= _FAR) & xp.isfinite(margins))
+        row, other = np.nonzero((margins >= _SEPARATED_MARGIN) & xp.isfinite(margins))
         rows, k = self.scale.rows(block)[row], margins.shape[1]
         by_score = self.free.reshape(k, self.scale.size, -1)
         if k == 1:

@@ -19,11 +19,12 @@ _NEW = 512  # least number of violating rows added to a working set
 _SHARE = 0.15  # a working set is solved until its violation is below this share of that of all rows
 _MARGIN = 30.0  # scores switch to float64 once the violation is below this multiple of the error of float32
 NEGLIGIBLE = 0.05  # largest error of float32, as a share of tol, for which scores may stay in float32
-_OFF = 0.25  # largest error of a working set's gradient in float32, as a share of the violation aimed at
+# Largest error of a working set's gradient in float32, as a share of the violation aimed at.
+_LARGEST_GRADIENT_ERROR = 0.25
 _POLISHED = 200  # up to this number of rows, a last Newton step to full precision costs almost nothing
-_TURNS = 20  # most alternations of SMO and Newton's method in one working set
-_IDLE = 10  # consecutive rounds without progress, after which a fit is given up
-_CLOSER = 0.99  # a slow round must reduce the relative gap below this share to count as progress
+_MOST_ALTERNATIONS = 20  # most alternations of SMO and Newton's method in one working set
+_MOST_IDLE_ROUNDS = 10  # consecutive rounds without progress, after which a fit is given up
+_PROGRESS_SHARE = 0.99  # a slow round must reduce the relative gap below this share to count as progress
 STEPS_PER_ROW = 4  # SMO steps per row that take the time of a Newton step without its factorisation
 _NEWTON_PER_STEP = 20.0  # multiplications of a factorisation that take the time of an SMO step, per variable
 
@@ -108,20 +109,20 @@ def minimise(
         rough = 0.0 if judge is rows else _rounding_of_float32(beta, rows)
         negligible = judge.rounded and rough <= NEGLIGIBLE * tol
         near = violation <= max(tol, _MARGIN * rough) or steps >= max_steps
-        if judge is not rows and (idle > _IDLE or (near and not negligible)):
+        if judge is not rows and (idle > _MOST_IDLE_ROUNDS or (near and not negligible)):
             judge, idle = rows, 0
             gradient.judge_by(rows, beta, _MARGIN * rough)
             continue
         before, value = value, min(value, problem.value(beta, gradient.values))
         apart = problem.gap(beta, gradient.values, 0.5 * (largest + least))
         apart /= max(apart + abs(value), np.finfo(float).tiny)
-        idle = idle + 1 if value >= before or (crawling and apart > _CLOSER * gap) else 0
+        idle = idle + 1 if value >= before or (crawling and apart > _PROGRESS_SHARE * gap) else 0
         gap = min(gap, apart)
         blur = score_rounding(beta, rows.diagonal)
         unbounded = violation > tol and problem.is_unbounded(beta, gradient.values, rows.diagonal)
         aim = tol - 2.0 * rough if negligible else tol
         settled = violation <= aim or (up - blur).max() <= (down + blur).min()
-        if settled or unbounded or steps >= max_steps or idle > _IDLE:
+        if settled or unbounded or steps >= max_steps or idle > _MOST_IDLE_ROUNDS:
             rounding = rough + float(blur[up.argmax()] + blur[down.argmin()])
             return Minimum(
                 beta, gradient.values, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
@@ -151,7 +152,7 @@ def minimise(
             gradient.renew(values - problem.target)
         beta[chosen] = part
         del gram  # frees its memory before the next one is made
-        if judge is rows and np.abs(slopes - gradient.values[chosen]).max() > _OFF * share:
+        if judge is rows and np.abs(slopes - gradient.values[chosen]).max() > _LARGEST_GRADIENT_ERROR * share:
             source = rows
             working = WorkingGram(source, _most_rows(n_bytes, rows, coarse, source))
 
@@ -206,7 +207,7 @@ def _solve_part(
     should then be checked, since it may have no solution.
     """
     steps, ridge = 0, LEAST_RIDGE
-    for _ in range(_TURNS):
+    for _ in range(_MOST_ALTERNATIONS):
         before = beta.copy(), gradient.copy()
         factored = part.free(beta).sum() ** 3 / 3 / _NEWTON_PER_STEP / len(beta)
         budget = int(max(2000, STEPS_PER_ROW * len(beta) + factored))

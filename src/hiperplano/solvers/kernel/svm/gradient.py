@@ -9,8 +9,8 @@ from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import GramRows
 
 # A row is skipped only if it can stay so for two such steps: bringing it up to date costs as much as a few.
-_AHEAD = 2.0
-_UNSEEN = 10.0  # assumed error of float32 in skipped rows, as a multiple of the largest error seen in other rows
+_STEPS_AHEAD = 2.0
+_SKIPPED_ERROR = 10.0  # assumed error of float32 in skipped rows, as a multiple of the largest error seen in other rows
 
 
 class Gradient:
@@ -92,7 +92,7 @@ class Gradient:
         if resting.any():
             seen = np.abs(self.values - before)[awake][self._reach[awake] == 0.0]
             self._reach[awake] = 0.0
-            self._reach[resting] += max(rough, _UNSEEN * float(seen.max(initial=0.0)))
+            self._reach[resting] += max(rough, _SKIPPED_ERROR * float(seen.max(initial=0.0)))
 
     def _may_rest(self, beta: Array, reach: Array) -> Array:
         """Rows that cannot violate the optimality conditions if their gradient has changed by at most `reach`."""
@@ -101,7 +101,7 @@ class Gradient:
             return np.zeros(len(beta), dtype=bool)
         up, down = problem.slopes(beta, self.values)
         slack = np.minimum(down.min() - up, down - up.max())
-        return np.asarray((beta == 0.0) & (problem.low < problem.high) & (slack > _AHEAD * reach))
+        return np.asarray((beta == 0.0) & (problem.low < problem.high) & (slack > _STEPS_AHEAD * reach))
 
     def _at(self, beta: Array, rows: Array | None = None) -> Array:
         """Compute the gradient of some rows, or of all."""

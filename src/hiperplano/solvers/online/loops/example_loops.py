@@ -12,9 +12,9 @@ from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import learning_rate
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_held, row_square
 
-_AHEAD = 10  # rows between the prefetch of a row and its use
+_PREFETCH_ROWS = 10  # rows between the prefetch of a row and its use
 _LARGEST = float(np.finfo(np.float64).max)
-_SHORTEST = 1e-100  # squared norms of rows in [1e-100, 1e100] need no check that the weights stay finite
+_LEAST_SQUARED_NORM = 1e-100  # squared norms of rows in [1e-100, 1e100] need no check that the weights stay finite
 SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights, since differences of large sums lose digits
 
 # Arguments of `walk` for one dense row, as compile-time constants: every array passed from Python adds to the time of a
@@ -79,8 +79,8 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     k = start
     while k < stop:
         i = order[k]
-        if k + _AHEAD < stop:
-            fetch_row(x, indices, indptr, order[k + _AHEAD])
+        if k + _PREFETCH_ROWS < stop:
+            fetch_row(x, indices, indptr, order[k + _PREFETCH_ROWS])
         target = y[i]
         score = scale * row_dot(x, indices, indptr, i, weights) + bias
         if not abs(score) <= farthest:
@@ -160,7 +160,7 @@ def learn_one(x, target, rule, weights, sums, states):  # type: ignore[no-untype
     states : float64 of shape (1, STATE_SIZE)
     """
     square = row_square(x, _NO_INDEX, _NO_INDEX, 0)
-    if not (_SHORTEST <= square <= 1.0 / _SHORTEST or square == 0.0):
+    if not (_LEAST_SQUARED_NORM <= square <= 1.0 / _LEAST_SQUARED_NORM or square == 0.0):
         return 0
     y = np.array([target])
     visits = (x, _NO_INDEX, _NO_INDEX, y, _FIRST_ROW, y[:0], 0, 1)

@@ -31,7 +31,7 @@ from hiperplano.solvers.kernel.solution import KernelSolution
 
 _SMALL = 400  # up to this number of rows, every system is factored
 _CELLS = 2**24  # most numbers in the solutions of the folds that are solved together
-_LOW = 0.2  # largest rank of a low-rank approximation, as a share of the rows
+_MOST_RANK_SHARE = 0.2  # largest rank of a low-rank approximation, as a share of the rows
 
 
 class FoldFits(NamedTuple):
@@ -85,13 +85,13 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], solver: 
     n, targets = problem.y.shape
     every = FoldProblem.of(problem, train, in_groups=_by_steps(problem))
     found = np.empty((every.n_folds, n, targets, len(alphas)))
-    low = low_rank(every, alphas, _LOW) if _by_steps(problem) else None
+    low = low_rank(every, alphas, _MOST_RANK_SHARE) if _by_steps(problem) else None
     step = max(1, _CELLS // (n * len(alphas) * every.right.shape[1]))
     steps, all_rows = np.zeros(len(alphas), dtype=int), []
     for first in range(0, every.n_folds, step):
         batch = slice(first, first + step)
         folds = every.some(batch)
-        with_all_rows = first == 0 and solver == "auto" and _are_most_of_the_work(folds)
+        with_all_rows = first == 0 and solver == "auto" and _folds_dominate_cost(folds)
         predicted, n_steps, spaces = _fit(folds, alphas, low, with_all_rows)
         found[batch] = np.moveaxis(predicted, 0, 1).swapaxes(2, 3)
         np.maximum(steps, n_steps, out=steps)
@@ -99,7 +99,7 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], solver: 
     return FoldFits(found, every, steps, all_rows)
 
 
-def _are_most_of_the_work(folds: FoldProblem) -> bool:
+def _folds_dominate_cost(folds: FoldProblem) -> bool:
     """Whether products for the folds cost at least as much as those for all rows.
 
     The latter can then be computed with them.
@@ -129,7 +129,7 @@ def _fit(
         answers.put_steps(found)
         steps, all_rows = found.steps, found.all_rows
     if answers.left.any():
-        _factor_the_rest(folds, alphas, answers, mixed=_by_steps(folds.problem))
+        _factor_unsolved(folds, alphas, answers, mixed=_by_steps(folds.problem))
     return folds.in_place(folds.predictions(answers.solved, answers.images)), steps, all_rows
 
 
@@ -174,7 +174,7 @@ class _Answers:
         return None
 
 
-def _factor_the_rest(folds: FoldProblem, alphas: Array, answers: _Answers, mixed: bool) -> None:
+def _factor_unsolved(folds: FoldProblem, alphas: Array, answers: _Answers, mixed: bool) -> None:
     """Solve the unsolved systems by factorisations, several folds at a time."""
     n, solved, left = folds.problem.n_rows, answers.solved, answers.left
     require_bytes(
