@@ -19,9 +19,8 @@ from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
 _MOST_LOST = 0.1  # largest rounding error times condition number for which refinement converges
-_MOST_LOST_IN_TRIAL = (
-    5.0  # the same for trials, whose steps show whether they converge: the 1-norm overestimates by up to √n
-)
+# The same for trials, whose steps show whether they converge: the 1-norm overestimates by up to √n.
+_MOST_LOST_IN_TRIAL = 5.0
 _SLOW = 0.2  # largest share of an error that a step may leave
 _MOST_STEPS = 8
 _IN_FEW = 0.9  # share of the squares that a few directions may hold
