@@ -289,12 +289,12 @@ __all__ = [  # noqa: RUF022  as text is sorted: Ruff takes SVC for a constant
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for, so that `import hiperplano` costs nothing."""
+    """Import a public name on first use, so that `import hiperplano` costs nothing."""
     if name in _HOME:
         value = getattr(import_module(f"hiperplano.{_HOME[name]}"), name)
         globals()[name] = value
         return value
-    # With these two Python asks whether a similar name was meant.
+    # With these two arguments, Python suggests similar names.
     raise AttributeError(f"module 'hiperplano' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 

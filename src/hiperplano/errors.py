@@ -37,9 +37,9 @@ class HiperplanoError(Exception):
     Parameters
     ----------
     template : str
-        The sentence, with named fields: see `Message`, which it becomes.
+        Template of the `Message`, with named fields.
     **fields
-        Their values.
+        Values of the fields.
     """
 
     def __init__(self, template: str, /, **fields: Any) -> None:
@@ -55,11 +55,11 @@ class InvalidTarget(InvalidData):
 
 
 class InvalidType(InvalidData, TypeError):
-    """An object of a kind that cannot be rows or a target; scikit-learn raises a TypeError."""
+    """An object of a type that cannot be rows or a target; scikit-learn raises a TypeError."""
 
 
 class InvalidFile(HiperplanoError, ValueError):
-    """A file cannot be used: not there, of another kind, damaged, or holding what is not trusted."""
+    """A file cannot be used: it does not exist, has another format, is damaged, or contains untrusted types."""
 
 
 class NotSeparable(InvalidTarget):
@@ -92,15 +92,15 @@ class NotInstalled(HiperplanoError, ImportError):
 
 
 class ClusterError(HiperplanoError, RuntimeError):
-    """Workers or the scheduler of a cluster were lost, and the work could not go on without them."""
+    """Workers or the scheduler of a cluster were lost, and the work could not continue."""
 
 
 class AccuracyWarning(UserWarning):
-    """The fit is the best that floating point allows, but few of its digits can be trusted."""
+    """The fit is as accurate as floating point allows, but few of its digits are reliable."""
 
 
 class AssumptionWarning(UserWarning):
-    """The result rests on an assumption that nothing in the data can confirm; the message names it."""
+    """The result depends on an assumption that the data cannot confirm; the message names it."""
 
 
 class SingularWarning(UserWarning):

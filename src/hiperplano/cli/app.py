@@ -31,7 +31,7 @@ _ = translator("terminal")
 
 
 def build() -> Typer:
-    """The command; its help is in the current language."""
+    """Build the command, with help in the current language."""
     app = Typer(
         name="hiperplano",
         cls=Group,
@@ -66,12 +66,12 @@ def build() -> Typer:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command; wrong use is explained here, what fails later is the caller's to explain.
+    """Run the command. Usage errors are explained here; other errors are left to the caller.
 
     Parameters
     ----------
     arguments : sequence of str
-        After the name of the command.
+        Arguments after the name of the command.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from hiperplano.messages.catalogue import translator
 
 _ = translator("terminal")
 
-_NOT_KEPT = ("config", "save_config", "json", "quiet", "debug", "lang")  # how to speak, not what to do
+_NOT_KEPT = ("config", "save_config", "json", "quiet", "debug", "lang")  # options about output, not about the task
 
 
 def config() -> Any:
@@ -33,7 +33,7 @@ def save_config() -> Any:
 
 
 def _use_config(context: Any, value: Path | None) -> Path | None:
-    """Make what a file says the defaults of the command."""
+    """Use the values of a file as defaults of the command."""
     if value is None:
         return None
     try:
@@ -53,7 +53,7 @@ def _use_config(context: Any, value: Path | None) -> Path | None:
 
 
 def write_config(path: Path, parameters: dict[str, Any]) -> None:
-    """Keep the options of a command that were given, or are not the usual ones."""
+    """Save the options of a command that were given, or differ from their defaults."""
     kept = {name: value for name, value in parameters.items() if name not in _NOT_KEPT and value not in (None, [], ())}
     text = json.dumps(kept, ensure_ascii=False, indent=1, default=str)
     path.write_text(text + "\n", encoding="utf-8")

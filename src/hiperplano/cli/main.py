@@ -1,6 +1,6 @@
 """Entry point of the command: language, errors as one paragraph, exit codes.
 
-Nothing heavy is imported here, so that `--help` answers at once.
+This module imports nothing heavy, so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _NEEDED = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code is 0 for success, 1 for work that failed, 2 for wrong use, 130 for Ctrl-C.
+    """Run the command. The exit code is 0 for success, 1 for a failure, 2 for wrong use, and 130 for Ctrl-C.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the process by default.
+        Arguments; those of the process by default.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     with use_language(_language(given)):
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _language(arguments: list[str]) -> str:
-    """The language of --lang, else of the locale; it must be known before any help is written."""
+    """The language of --lang, or of the locale; it must be known before any help is written."""
     for place, argument in enumerate(arguments):
         name, sign, value = argument.partition("=")
         if name == "--lang":
@@ -70,11 +70,11 @@ def _run(arguments: list[str]) -> int:
 
 
 def _report_error(problem: BaseException) -> int:
-    """Say what went wrong in one paragraph."""
+    """Print an error as one paragraph."""
     from hiperplano.errors import HiperplanoError
     from hiperplano.messages import translate
 
-    if isinstance(problem, BrokenPipeError):  # the reader of a pipe has gone, as `head` does
+    if isinstance(problem, BrokenPipeError):  # the reader of a pipe, such as `head`, has closed it
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK

@@ -1,6 +1,6 @@
 """Options that several subcommands share.
 
-Each is a function, so that its help is in the language that is current when the command is built.
+Each option is a function, so that its help is in the language in use when the command is built.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def share(option: str, value: float) -> float:
 
 
 def ensure_folder(folder: Path) -> Path:
-    """An existing folder; created if necessary."""
+    """Return an existing folder, created if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -234,10 +234,10 @@ _arguments: list[str] = []
 
 
 def set_arguments(arguments: list[str]) -> None:
-    """Keep the command line, for the provenance in the report."""
+    """Store the command line, for the provenance in the report."""
     _arguments[:] = arguments
 
 
 def given_arguments() -> list[str]:
-    """What was typed after `hiperplano`."""
+    """The arguments typed after `hiperplano`."""
     return list(_arguments)

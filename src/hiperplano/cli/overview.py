@@ -1,4 +1,4 @@
-"""The columns of a table at a glance: kind, missing values, distribution, and what they tell of a target."""
+"""An overview of the columns of a table: kind, missing values, distribution, and association with a target."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MOST_CATEGORIES = 3
 
 
 def column_facts(columns: Sequence[Column], frame: Any, target: Target | None) -> list[dict[str, Any]]:
-    """For each column what is known of it; `iv` of two classes, `correlation` of numbers.
+    """Facts about each column; `iv` for two classes, `correlation` for a numeric target.
 
     Parameters
     ----------
     frame : pandas frame
-        Holds the columns that a model would see.
+        Frame with the columns that a model would use.
     """
     return [_facts(column, frame, target) for column in columns]
 
@@ -83,7 +83,7 @@ def _strength(bins: Array, series: Any, column: Column, target: Target | None) -
 
 
 def overview_table(facts: Sequence[dict[str, Any]], target: Target | None) -> Table:
-    """The columns in rows, the strongest first where a target is known."""
+    """One row per column, the strongest first if a target is given."""
     table = make_table(_("Columns"))
     table.add_column(_("column"), overflow="fold")
     table.add_column(_("kind"), no_wrap=True)

@@ -27,7 +27,7 @@ _MOST_NAMED = 12
 
 
 def make_table(title: str, **more: Any) -> Table:
-    """An empty table with as few lines as it needs, since a terminal may be narrow."""
+    """An empty table with few lines, since a terminal may be narrow."""
     return Table(
         title=title,
         title_justify="left",
@@ -59,7 +59,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
 
 
 def unused_columns_note(columns: Sequence[Column]) -> list[str]:
-    """A sentence on the columns that no model gets to see, where there are any."""
+    """A sentence on the columns that no model uses, if there are any."""
     unused = [
         Message.concatenate("", [each.name, " (", kind_label(each.kind), ")"]) for each in columns if not each.used
     ]
@@ -68,7 +68,7 @@ def unused_columns_note(columns: Sequence[Column]) -> list[str]:
 
 
 def verdict_table(judgements: Sequence[Judgement]) -> Table:
-    """The verdict, an aspect in each row."""
+    """The verdict, one aspect per row."""
     table = make_table(_("Verdict"), show_header=False)
     table.add_column(no_wrap=True)
     table.add_column()
@@ -79,14 +79,14 @@ def verdict_table(judgements: Sequence[Judgement]) -> Table:
 
 
 def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, float]) -> Table:
-    """Measures side by side, a column for each part of the rows.
+    """Metrics side by side, one column for each part of the rows.
 
     Parameters
     ----------
     by_part : mapping of str to mapping
         Metrics of each part of the rows, by name.
     rows : mapping of str to int
-        Rows of each part.
+        Number of rows of each part.
     """
     table = make_table(_("Performance"))
     table.add_column("")
@@ -109,7 +109,7 @@ def _metric_cell(name: str, part: Mapping[str, float]) -> str:
 
 
 def format_metric(value: float, decimals: int = 4) -> str:
-    """A number in a table of measures."""
+    """Format a number in a table of metrics."""
     return (decimal(value, decimals) if not abs(value) >= 1000 else decimal(value, 0)).text
 
 
@@ -119,16 +119,16 @@ def coefficients_table(
     most: int | None = None,
     width: int | None = None,
 ) -> Table:
-    """Coefficients, with odds ratios, intervals and p-values where there are any.
+    """Coefficients, with odds ratios, intervals and p-values if available.
 
     Parameters
     ----------
     references : mapping of str to str or None
-        The category that others of a column are compared with; None for no value.
+        Reference category of each column; None for a missing value.
     most : int, optional
-        The coefficients with the largest effects only.
+        Show only this number of coefficients, those with the largest effects.
     width : int, optional
-        Of the terminal: where numbers would not fit, the odds ratios are left out, which follow from the rest.
+        Width of the terminal. If numbers do not fit, odds ratios, which follow from the coefficients, are omitted.
     """
     table = make_table(_("Coefficients"))
     effect = np.abs(found.effect).max(axis=0)
@@ -155,10 +155,10 @@ def coefficients_table(
 def _fitting(
     columns: list[str], cells: list[list[str]], names: Sequence[str], width: int | None, has_odds: bool
 ) -> tuple[list[str], list[list[str]], int]:
-    """The columns for which there is room, and how much is left for names.
+    """The columns that fit, and the width left for names.
 
-    Numbers are never cut. Where room is short, odds ratios, which follow from the rest, are left out first; then names
-    take several lines, and then intervals, which the report has, are left out.
+    Numbers are never truncated. If there is not enough room, odds ratios, which follow from the coefficients, are
+    omitted first; then names are wrapped, and then intervals, which the report shows, are omitted.
     """
     longest = max(map(len, names))
     if width is None:
@@ -184,9 +184,9 @@ _BOUNDARY = re.compile(r"(?<=[ _/.:-])|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def in_lines(name: str, room: int) -> list[str]:
-    """A name in lines of at most `room` signs, broken between its words: at spaces, underscores, capitals.
+    """A name wrapped to lines of at most `room` characters, between words: at spaces, underscores, capitals.
 
-    A word that is longer stays whole.
+    A longer word is not broken.
     """
     lines = [""]
     for piece in filter(None, _BOUNDARY.split(name)):
@@ -206,7 +206,7 @@ def _by_class(found: Coefficients) -> tuple[list[str], list[list[str]]]:
 
 
 def _one_score(found: Coefficients) -> tuple[list[str], list[list[str]]]:
-    """The numbers as the report has them."""
+    """The numbers as the report shows them."""
     shown = {"coef": _("coefficient")}
     columns = found.columns()
     if found.interval() is not None:
@@ -215,12 +215,12 @@ def _one_score(found: Coefficients) -> tuple[list[str], list[list[str]]]:
     shown |= {"odds ratio": _("odds ratio")} if found.odds else {}
     texts = [[number.text for number in column(name, columns[name])] for name in shown]
     if found.odds:
-        texts[-1][0] = ""  # the intercept's is no ratio of odds
+        texts[-1][0] = ""  # the intercept has no odds ratio
     return list(shown.values()), [list(line) for line in zip(*texts, strict=True)]
 
 
 def coefficients_json(found: Coefficients | None) -> list[dict[str, Any]]:
-    """The same for machines."""
+    """The coefficients as JSON data."""
     if found is None:
         return []
     names = ["intercept", *found.names]

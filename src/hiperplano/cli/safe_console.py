@@ -1,4 +1,4 @@
-"""A console that shows control characters of data as signs, wherever they stand in what it prints."""
+"""A console that replaces control characters of data by visible signs in everything it prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hiperplano.messages.printable import printable
 
 
 class _Safe:
-    """Something to print, with its text made printable after rich has laid it out and before it adds its own codes."""
+    """A renderable whose text is made printable after rich's layout, and before rich adds its own control codes."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -28,12 +28,12 @@ class _MakeSafe(RenderHook):
 
 
 def safe_console(**options: Any) -> Console:
-    """A rich console on which data cannot act.
+    """A rich console that neutralises control characters in data.
 
     Parameters
     ----------
     **options
-        Of `rich.console.Console`.
+        Options of `rich.console.Console`.
     """
     console = Console(**options)
     console.push_render_hook(_MakeSafe())

@@ -15,12 +15,12 @@ from typing import Any
 from hiperplano.cli.safe_console import safe_console
 from hiperplano.messages import Message, message_of, translate
 
-_BEYOND_ASCII = re.compile("[\x7f-\x9f]")  # controls that JSON allows in text, and terminals obey
+_BEYOND_ASCII = re.compile("[\x7f-\x9f]")  # control characters that JSON allows in text, and terminals obey
 
 
 @dataclass
 class Terminal:
-    """Where a subcommand speaks.
+    """Output of a subcommand.
 
     Attributes
     ----------
@@ -46,17 +46,17 @@ class Terminal:
         return not (self.as_json or self.quiet)
 
     def print(self, *shown: Any) -> None:
-        """Print for a person."""
+        """Print text or a table, unless JSON or quiet output is requested."""
         if self.prints_text:
             self.out.print(*shown)
 
     def say(self, text: str) -> None:
-        """Print a sentence as it is."""
+        """Print a sentence verbatim."""
         if self.prints_text:
             self.out.print(text, markup=False)
 
     def print_notes(self) -> None:
-        """Print the notes that are not printed yet."""
+        """Print the notes that have not been printed yet."""
         if self.prints_text:
             for text in self.notes[self.told :]:
                 self.out.print(f"• {translate(text)}", markup=False)
@@ -81,7 +81,7 @@ class Terminal:
         Parameters
         ----------
         steps : int, optional
-            How many there will be.
+            Number of steps.
         """
         if not self.prints_text or not self.progress.is_terminal:
             yield lambda text="": None
@@ -110,7 +110,7 @@ class Terminal:
 
 
 def for_the_terminal(text: str) -> str:
-    """A message of the library with what to do at the command line in the place of what to do in Python."""
+    """A message of the library, with advice for the command line instead of Python."""
     if not isinstance(text, Message) or "remedy" not in text.fields:
         return text
     remedy = Message("Choose --model firth or --model logistic-l2.")
@@ -120,7 +120,7 @@ def for_the_terminal(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: no arrays, and null for what is no number."""
+    """A value for JSON: lists instead of arrays, and null instead of NaN."""
     if isinstance(value, dict):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

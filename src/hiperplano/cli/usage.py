@@ -12,7 +12,7 @@ _ = translator("terminal")
 
 
 class _Translated:
-    """Translate typer's texts to the reader's language."""
+    """Mixin that translates typer's texts to the reader's language."""
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)  # type: ignore[misc]
@@ -34,14 +34,17 @@ class Command(_Translated, TyperCommand):
 
 
 class Group(_Translated, TyperGroup):
-    """The command, in the order in which its subcommands are used."""
+    """The command, which lists its subcommands in the order of their use."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)
 
 
 def _translate_headings() -> None:
-    """Headings of the help, which typer keeps in a module: a large one, that nothing but help needs."""
+    """Translate the headings of the help.
+
+    typer keeps them in a module that is slow to import and only needed for help.
+    """
     from typer import rich_utils
 
     rich_utils.OPTIONS_PANEL_TITLE = _("Options")
@@ -52,17 +55,17 @@ def _translate_headings() -> None:
 
 
 def is_misuse(problem: BaseException) -> bool:
-    """Whether an exception is about how the command was called."""
+    """Whether an exception is a usage error."""
     return "ClickException" in _kinds(problem) or "UsageError" in _kinds(problem)
 
 
 def has_shown_help(problem: BaseException) -> bool:
-    """Whether the command was called without anything, and has answered with its help."""
+    """Whether the command was called without arguments, and has shown its help."""
     return "NoArgsIsHelpError" in _kinds(problem)
 
 
 def explain_misuse(problem: Any) -> str:
-    """What was wrong with the call, and where its help is."""
+    """Explain a usage error, and where the help is."""
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "hiperplano"
     text = _sentence(problem).rstrip(".")
@@ -70,7 +73,7 @@ def explain_misuse(problem: Any) -> str:
 
 
 def _kinds(problem: BaseException) -> set[str]:
-    """By name: typer has had click's exceptions in several places."""
+    """Exception classes by name, since typer has had click's exceptions in several places."""
     return {kind.__name__ for kind in type(problem).__mro__}
 
 

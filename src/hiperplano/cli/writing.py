@@ -18,7 +18,7 @@ _MOST_SHEET_ROWS = 1_048_575
 
 
 def write_table(path: Path, columns: Mapping[str, Any], raw: bool = False) -> None:
-    """Write columns of one length; the file is replaced completely, or left as it was.
+    """Write columns of equal length; the file is replaced completely, or left unchanged.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def write_table(path: Path, columns: Mapping[str, Any], raw: bool = False) -> No
     columns : mapping of str to array or series
         By name.
     raw : bool
-        Whether text is written to .csv as it is, also what spreadsheets would run as a formula.
+        Whether text is written to .csv unchanged, even if spreadsheets would run it as a formula.
     """
     table = pa.table({name: pa.array(values) for name, values in columns.items()})
     form = path.suffix.lower()
@@ -50,7 +50,7 @@ def write_table(path: Path, columns: Mapping[str, Any], raw: bool = False) -> No
 
 
 def _without_midnights(table: pa.Table) -> pa.Table:
-    """Dates that were read as times, and have none, as dates again: 2024-08-29."""
+    """Datetimes whose times are all midnight, as dates: 2024-08-29."""
     for place, field in enumerate(table.schema):
         if not pa.types.is_timestamp(field.type) or field.type.tz is not None:
             continue
@@ -81,7 +81,7 @@ def _write_excel(path: Path, new: Path, table: pa.Table) -> None:
     columns = [column.to_pylist() for column in table.columns]
 
     def cell(value: Any) -> Any:
-        """Text stays text: a sheet would compute what begins with =."""
+        """A cell that stays text: a spreadsheet would evaluate text that begins with "="."""
         if not isinstance(value, str):
             return value
         made = WriteOnlyCell(sheet, value)

@@ -1,4 +1,4 @@
-"""Input: validation (`validate`), and designs, which give solvers sums over rows."""
+"""Input: validation (`validate`), and designs, which provide solvers with sums over rows."""
 
 from hiperplano.data.design import Block, Design
 from hiperplano.data.validate import validate, validate_rows

@@ -1,7 +1,7 @@
 """Limits BLAS to one thread while rows are summed.
 
-BLAS on two threads adds in another order than on one. Parallelism comes from our own threads instead
-(`data/threads.py`), which do not change results.
+BLAS with two threads adds in another order than with one. The library uses its own threads instead (`data/threads.py`),
+which do not change results.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class _OfThread(threading.local):
-    """How often a thread has entered the guard, and the limits of its own that it had before."""
+    """How often a thread has entered the guard, and its own limits before that."""
 
     depth = 0
     limits: Sequence[int] = ()
@@ -68,7 +68,7 @@ class _BlasGuard:
         _set_limits(own, _limits(own), [1] * len(own))
 
     def allowed(self) -> int:
-        """Threads that BLAS had before the guard took them."""
+        """Threads that BLAS could use before the guard."""
         own, shared = _libraries()
         of_thread = self._own.limits if self._own.depth else _limits(own)
         with self._lock:
@@ -81,7 +81,7 @@ guard = _BlasGuard()
 
 @cache
 def _libraries() -> tuple[list[Any], list[Any]]:
-    """Those that have a limit for each thread, and those with one for all of them."""
+    """Libraries with one limit per thread, and libraries with one limit for all threads."""
     every = [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
     own = [lib for lib in every if getattr(lib, "threading_layer", "") == "openmp"]
     return own, [lib for lib in every if lib not in own]
@@ -92,12 +92,12 @@ def _limits(libraries: list[Any]) -> list[int]:
 
 
 def _set_limits(libraries: list[Any], before: Sequence[int], limits: Sequence[int]) -> None:
-    if list(before) == list(limits):  # a small fit would take a tenth longer
+    if list(before) == list(limits):  # skipped if nothing changes: a small fit would take a tenth longer
         return
     changed = [
         (library, limit) for library, last, limit in zip(libraries, before, limits, strict=True) if limit != last
     ]
-    # From 3.8 on, threadpoolctl lets one thread change a shared limit and ignores all others, without a word.
+    # From version 3.8 on, threadpoolctl lets one thread change a shared limit, and silently ignores all others.
     controlled = [library for library, _ in changed if hasattr(library, "clear_controlling_thread")]
     for library in controlled[:1]:  # one thread controls all of them
         library.clear_controlling_thread(force=True)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 Array = NDArray[Any]
-_MOST_KEPT = 2**19  # largest scratch array that is kept, in numbers: twice a block of dense rows
-_SHORT = 3  # mean entries of a row, up to which branch mispredictions at row ends cost more than the additions
+_MOST_KEPT = 2**19  # largest temporary array that is kept, in numbers: twice a block of dense rows
+_SHORT = 3  # mean entries per row up to which branch mispredictions at row ends cost more than the additions
 _kept = threading.local()
 
 
@@ -25,9 +25,9 @@ class Block:
     Attributes
     ----------
     x : ndarray or csr_array of shape (m, d)
-        Not to be written to. Statistics use the methods below, which serve dense and sparse rows alike.
+        The rows; read-only. Statistics use the methods below, which work for dense and sparse rows.
     vectors : mapping of str to ndarray of shape (m,) or (m, k)
-        "y" (targets, of shape (m, targets)), "weight" unless all weights are one, and what `with_vectors` added.
+        "y" (targets, of shape (m, targets)), "weight" unless all weights are one, and vectors added by `with_vectors`.
     """
 
     x: Any
@@ -38,12 +38,12 @@ class Block:
 
     @property
     def xp(self) -> Any:
-        """The namespace of the array: NumPy's functions, or those of another library with the same names."""
+        """The array's namespace: NumPy, or another library with the same functions."""
         return np
 
     @property
     def n_columns(self) -> int:
-        """Columns of `x`."""
+        """Number of columns of `x`."""
         return int(self.x.shape[1])
 
     @property
@@ -58,12 +58,12 @@ class Block:
 
     @property
     def weight(self) -> Array | None:
-        """Weights, or None where all are one."""
+        """Weights, or None if all are one."""
         return self.vectors.get("weight")
 
     @property
     def weights(self) -> Array:
-        """Weights, also where all are one."""
+        """Weights, as an array even if all are one."""
         weight = self.vectors.get("weight")
         return np.ones(len(self)) if weight is None else weight
 
@@ -81,11 +81,11 @@ class Block:
         return rows
 
     def dense(self) -> Array:
-        """The rows of `x` as an array; not to be written to."""
+        """The rows of `x` as an array; read-only."""
         return np.asarray(self.x.toarray() if self.is_sparse else self.x)
 
     def doubles(self) -> Array:
-        """The rows of `x` as an array of float64, not to be written to: each product of others converts them again."""
+        """The rows of `x` as a read-only float64 array, since each product with other dtypes converts them again."""
         x = self.dense()
         if x.dtype == np.float64:
             return x
@@ -124,11 +124,11 @@ class Block:
         return self.transpose_dot(scores), float(scores.sum())
 
     def _rows_of_entries(self) -> Array:
-        """The row of each stored entry."""
+        """The row number of each stored entry."""
         rows = getattr(self.x, "rows_of_entries", None)
         if rows is None:
             rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.x.indptr))
-            self.x.rows_of_entries = rows  # rows in memory are met again at every pass
+            self.x.rows_of_entries = rows  # rows in memory are used again in every pass
         return np.asarray(rows)
 
     def stored_moments(self, right: Array) -> tuple[Array, Array]:
@@ -145,13 +145,13 @@ class Block:
             return self.x.T
         turned = getattr(self.x, "turned", None)
         if turned is None:
-            turned = self.x.turned = transposed(self.x)  # rows in memory are met again at every pass
+            turned = self.x.turned = transposed(self.x)  # rows in memory are used again in every pass
         return turned
 
     def weighted_products(self, weights: Array) -> Array:
-        """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""
+        """Σ weights·x·xᵀ in float64, of shape (d, d); from stored entries alone if these are few."""
         if self.is_sparse:
-            from hiperplano.data.loops.mirror import mirror  # compiled code is loaded when it is needed
+            from hiperplano.data.loops.mirror import mirror  # compiled code is imported on demand
             from hiperplano.data.loops.sparse_products import add_products
 
             size = self.n_columns
@@ -183,11 +183,11 @@ class Block:
         return np.asarray(np.einsum("ij,ij,j->i", self.x, self.x, weights))
 
     def column_squares(self) -> Array:
-        """Σᵢ x² of every column; of dense rows in float32 in that precision, where they may be infinite."""
+        """Σᵢ x² of every column. Dense float32 rows are summed in float32, where the result may be infinite."""
         if self.is_sparse:
             squares = np.square(self.x.data, dtype=np.float64)
             return np.bincount(self.x.indices, squares, self.n_columns).astype(np.float64, copy=False)
-        kind = np.float32 if self.x.dtype == np.float32 else np.float64  # a conversion takes longer than the sums
+        kind = np.float32 if self.x.dtype == np.float32 else np.float64  # a conversion would take longer than the sums
         return np.einsum("ij,ij->j", self.x, self.x, dtype=kind).astype(np.float64, copy=False)
 
     def column_sizes(self) -> Array:
@@ -203,7 +203,7 @@ class Block:
         return np.asarray(self.x.data if self.is_sparse else self.x)
 
     def with_entries(self, entries: Array) -> Block:
-        """The same rows with other numbers in the stored places."""
+        """The same rows with other values in the stored positions."""
         if not self.is_sparse:
             return Block(entries, self.vectors)
         return Block(type(self.x)((entries, self.x.indices, self.x.indptr), shape=self.x.shape), self.vectors)
@@ -218,29 +218,29 @@ class Block:
         return self.with_entries(self.entries() * factor)
 
     def columns(self, which: Array) -> Block:
-        """The block with these columns only."""
+        """The block restricted to these columns."""
         if len(which) == self.n_columns and np.array_equal(which, np.arange(self.n_columns)):
             return self
         return Block(self.x[:, which], self.vectors)
 
     def take(self, which: Array) -> Block:
-        """The rows with these positions in the block, or where a mask is true, and their vectors."""
+        """The rows at these positions, or where a mask is True, with their vectors."""
         return Block(self.x[which], {name: vector[which] for name, vector in self.vectors.items()})
 
 
 def scratch(name: str, shape: tuple[int, ...], like: Any = None, dtype: type = np.float64) -> Array:
-    """An array of any content, which the next call of this thread with the same name may overwrite.
+    """A temporary array with arbitrary content, which the next call of this thread with the same name may overwrite.
 
-    For temporaries of a block: the page faults of a fresh array of a megabyte take longer than what fills it.
+    Page faults of a fresh array of a megabyte take longer than filling it.
 
     Parameters
     ----------
     name : str
-        Of what it holds: arrays that are needed at the same time have different names.
+        Name of the array. Arrays that are needed at the same time must have different names.
     shape : tuple of int
     like : ndarray or csr_array, optional
-        Rows whose order in memory, by rows or by columns, the array is to have: arithmetic that crosses it takes five
-        times as long.
+        Rows whose memory order (row-major or column-major) the array should have; operations between different orders
+        take five times as long.
     """
     size = math.prod(shape)
     if isinstance(like, np.ndarray) and like.strides[0] < like.strides[-1]:
@@ -256,7 +256,7 @@ def scratch(name: str, shape: tuple[int, ...], like: Any = None, dtype: type = n
 def transposed(x: Any) -> csc_array:
     """xᵀ of CSR rows, without a copy.
 
-    SciPy's own transpose copies arrays that are parts of larger ones, and checks them again.
+    SciPy's own transpose copies views of larger arrays, and checks them again.
     """
     turned = csc_array(x.shape[::-1], dtype=x.dtype)
     turned.data, turned.indices, turned.indptr = x.data, x.indices, x.indptr

@@ -12,13 +12,13 @@ from hiperplano.data.design import Design, Sums
 from hiperplano.data.finite import LARGEST, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
-_SAMPLE_CELLS = 2**21  # numbers in the sample that locations and scales are estimated from
-_SHOWN = 100  # mean stored numbers of a column that a sample of sparse rows must have to show its scale
-_RESOLVED = 1e-6  # columns with a spread below this share of their mean are measured again, in all rows
-_FAR = 1e3  # rows are centred if a mean exceeds so many standard deviations: products would lose digits
-_NEAR = 10.0  # products are centred after summation if no mean exceeds so many standard deviations
-_CANCELLED = 2**-20  # centred squares below this share of the raw ones have fewer than nine digits left
-_NOTHING = 1e-12  # centred squares below this share of the raw ones are rounding: the column is constant
+_SAMPLE_CELLS = 2**21  # numbers in the sample for the estimates of locations and scales
+_SHOWN = 100  # mean stored numbers per column for which a sample of sparse rows determines the scale
+_RESOLVED = 1e-6  # columns with a spread below this share of their mean are measured again, on all rows
+_FAR = 1e3  # rows are centred if a mean exceeds this number of standard deviations, since products would lose digits
+_NEAR = 10.0  # products are centred after summation if no mean exceeds this number of standard deviations
+_CANCELLED = 2**-20  # centred squares below this share of the raw ones have fewer than nine digits
+_NOTHING = 1e-12  # centred squares below this share of the raw ones are rounding errors: the column is constant
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class ColumnScale:
     scale : ndarray of shape (d,)
         One over the standard deviation (without an intercept the root mean square); 1 for a constant column.
     constant : ndarray of bool of shape (d,)
-        Columns that do not vary (without an intercept, that are 0). What rounding leaves of them is no column: their
-        standardised entries count as 0, and so do their coefficients.
+        Constant columns (without an intercept, zero columns). Their standardised entries, which are only rounding
+        errors, count as 0, and so do their coefficients.
     centre_rows : bool
-        Whether dense rows must be centred before they are multiplied, for the sake of digits.
+        Whether dense rows must be centred before products, to keep digits.
     """
 
     shift: Array
@@ -49,23 +49,23 @@ class ColumnScale:
 
     @classmethod
     def exact(cls, design: Design, fit_intercept: bool) -> ColumnScale:
-        """From all rows, in one pass unless a mean lies far out."""
+        """Compute from all rows, in one pass unless a mean is far from 0."""
         mean, spread = column_moments(design)
         return cls.of(mean, spread, fit_intercept, design.is_sparse)
 
     @classmethod
     def estimate(cls, design: Design, fit_intercept: bool, sample: Design | None = None) -> ColumnScale:
-        """From a sample of dense rows, and from all rows for columns that it does not show well.
+        """Estimate from a sample of dense rows, and from all rows for columns that the sample does not determine.
 
         Parameters
         ----------
         sample : Design, optional
-            Some of the rows, if they have been drawn already.
+            A sample that was already drawn.
 
         Returns
         -------
         ColumnScale
-            Fit for preconditioning: any scale near this one does.
+            Accurate enough for preconditioning.
         """
         if cls.is_exact(design, sample):
             return cls.exact(design, fit_intercept)
@@ -78,14 +78,14 @@ class ColumnScale:
 
     @staticmethod
     def is_exact(design: Design, sample: Design | None = None) -> bool:
-        """Whether `estimate` looks at all rows: few sparse ones show little of a column."""
+        """Whether `estimate` uses all rows, since few sparse rows say little about a column."""
         if sample is None:
             return design.is_sparse or design.n_rows <= _sample_rows(design)
         return design.is_sparse and sample.n_rows * design.density < _SHOWN
 
     @classmethod
     def of(cls, mean: Array, spread: Array, fit_intercept: bool, sparse: bool) -> ColumnScale:
-        """From means and standard deviations.
+        """Build from means and standard deviations.
 
         Parameters
         ----------
@@ -100,12 +100,12 @@ class ColumnScale:
 
     @property
     def size(self) -> int:
-        """Parameters of one score."""
+        """Number of parameters of one score."""
         return len(self.scale) + self.fit_intercept
 
     @property
     def in_range(self) -> bool:
-        """Whether all columns are finite, and of a size that the gate lets pass."""
+        """Whether all columns are finite and within the range that validation accepts."""
         sizes = np.abs(self.shift) + np.where(self.constant, 0.0, 1.0 / self.scale)
         return bool((((sizes > SMALLEST) | (sizes == 0.0)) & (sizes < LARGEST)).all())
 
@@ -129,11 +129,14 @@ class ColumnScale:
         return change
 
     def penalty(self, strength: Any) -> Array:
-        """strength·scale²: what a penalty on coefficients in the units of the data is on standardised ones."""
+        """The penalty on standardised coefficients, strength·scale².
+
+        It equals a penalty of `strength` on coefficients in the units of the data.
+        """
         return np.asarray(strength * np.square(self.scale))
 
     def rows(self, block: Block, kept: bool = False) -> Array:
-        """[1, z] of a block, without the 1 if there is no intercept: until the next call, or to be kept."""
+        """[1, z] of a block, or z without an intercept; temporary unless `kept`."""
         first, shape = int(self.fit_intercept), (len(block), self.size)
         out = np.empty(shape, order="F") if kept else scratch("standardised", shape, block.x)
         out[:, :first] = 1.0
@@ -156,7 +159,7 @@ class ColumnScale:
         Parameters
         ----------
         sums : ndarray of shape (d, scores)
-            Σ slope·x, of rows as `scores` takes them.
+            Σ slope·x, with rows as in `scores`.
         totals : ndarray of shape (scores,)
             Σ slope.
         """
@@ -176,9 +179,9 @@ class ColumnScale:
 
     @property
     def origin(self) -> Array:
-        """Where columns are best measured from before they are multiplied.
+        """The point about which columns are multiplied.
 
-        0 where products can be centred after they were summed, at the cost of two digits at most, otherwise `shift`.
+        It is 0 if products can be centred after summation, at the cost of at most two digits; otherwise `shift`.
         """
         near = (np.abs(self.shift) * self.scale).max(initial=0.0) <= _NEAR
         return np.zeros_like(self.shift) if near else self.shift
@@ -205,7 +208,7 @@ class ColumnScale:
 
 @dataclass(frozen=True)
 class LinearScores:
-    """x·coef + intercept of the rows of a block, or (x − shift)·coef + intercept where that keeps digits.
+    """x·coef + intercept of the rows of a block, or (x − shift)·coef + intercept if that keeps digits.
 
     Attributes
     ----------
@@ -219,22 +222,22 @@ class LinearScores:
     shift: Array | None = None
 
     def rows(self, block: Block) -> Any:
-        """The rows of a block as they are multiplied; not to be written to."""
+        """The rows of a block as used in products; read-only."""
         if self.shift is None:
             return block.x if block.is_sparse else block.doubles()
         return block.xp.subtract(block.dense(), self.shift, out=scratch("centred", block.x.shape, block.x))
 
     def of(self, rows: Any) -> Array:
-        """The scores, of shape (m, scores), of such rows.
+        """The scores of such rows, of shape (m, scores).
 
-        Those of one class stand together in memory: what follows goes along rows, of which there are more.
+        The scores of one class are contiguous in memory, because later operations run along the longer axis of rows.
         """
         score: Array
         if not isinstance(rows, np.ndarray):
             score = rows @ self.coef.T
         elif self.coef.any():
             score = (self.coef @ rows.T).T
-        else:  # where minimisations begin
+        else:  # zero parameters, at the start of minimisations
             score = np.zeros((len(self.coef), len(rows))).T
         score += self.intercept
         return score
@@ -245,12 +248,12 @@ class LinearScores:
 
 
 def _sample_rows(design: Design) -> int:
-    """Rows that an estimate looks at."""
+    """Number of rows for an estimate."""
     return max(1, _SAMPLE_CELLS // max(1, design.n_columns))
 
 
 def column_moments(design: Design, columns: Array | None = None) -> tuple[Array, Array]:
-    """Weighted means and standard deviations of columns, in two more passes where digits would cancel in one.
+    """Weighted means and standard deviations of columns, with two more passes if digits would cancel in one.
 
     Parameters
     ----------
@@ -260,7 +263,7 @@ def column_moments(design: Design, columns: Array | None = None) -> tuple[Array,
     Returns
     -------
     mean, spread : ndarray of shape (columns,)
-        The spread of a column that is constant up to the rounding of its numbers is 0.
+        The spread of a column that is constant up to rounding is 0.
     """
     total = design.total_weight
     sums, squares = design.fold(_Moments(columns))
@@ -336,7 +339,7 @@ class _Deviations:
         if block.weight is not None:
             of_entry = np.repeat(weight, np.diff(part.x.indptr))
             stored, weighted = np.bincount(where, of_entry, d), of_entry * apart
-        # Entries that are not stored are zeros; where all are stored, a difference of sums would leave rounding.
+        # Entries that are not stored are zeros. If all are stored, a difference of sums would leave rounding errors.
         missing = xp.where(counts == len(block), 0.0, weight.sum() - stored)
         return (
             np.bincount(where, weighted, d) - missing * self.mean,
@@ -349,4 +352,4 @@ def _part(block: Block, columns: Array | None) -> Block:
 
 
 def _reciprocal(spread: Array) -> Array:
-    return 1.0 / np.where(spread == 0, 1.0, spread)  # NaN stays, and is seen
+    return 1.0 / np.where(spread == 0, 1.0, spread)  # NaN is kept, and detected later

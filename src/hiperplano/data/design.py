@@ -1,4 +1,4 @@
-"""`Design`, the interface between rows and solvers: `fold` is the only way to see rows."""
+"""`Design`, the interface between rows and solvers: rows are accessed only through `fold`."""
 
 from __future__ import annotations
 
@@ -20,26 +20,25 @@ Sums = tuple[Array, ...]
 Statistic = Callable[[Block], Sums]
 Rows = dict[str, Array]
 RowVector = Any
-"""One number, or k, for each row of a design, lying where the rows lie.
-
-Opaque: it is handed to `with_vectors`, `gather` or `collect`, and to nothing else.
+"""One number, or k, for each row of a design, stored with the rows. It is opaque: only `with_vectors`, `gather` and
+`collect` accept it.
 """
 
 
 def add(left: Sums, right: Sums) -> Sums:
-    """Add two tuples of arrays, into the first."""
+    """Add two tuples of arrays, in place in the first."""
     for total, part in zip(left, right, strict=True):
         np.add(total, part, out=total)
     return left
 
 
 def maximum(left: Sums, right: Sums) -> Sums:
-    """The larger of two tuples of arrays, entry by entry."""
+    """Elementwise maximum of two tuples of arrays."""
     return tuple(np.maximum(a, b) for a, b in zip(left, right, strict=True))
 
 
 def minimum(left: Sums, right: Sums) -> Sums:
-    """The smaller of two tuples of arrays, entry by entry."""
+    """Elementwise minimum of two tuples of arrays."""
     return tuple(np.minimum(a, b) for a, b in zip(left, right, strict=True))
 
 
@@ -49,19 +48,19 @@ class Design(ABC):
     Attributes
     ----------
     n_rows, n_columns, n_targets : int
-        Rows; columns of the rows, without the constant of an intercept; columns of the target.
+        Number of rows, of columns (without the constant of an intercept), and of targets.
     dtype : numpy.dtype
-        Of the numbers in the rows; sums are made in float64.
+        dtype of the rows; sums are made in float64.
     density : float
         Share of the entries that are stored; 1 for dense rows.
     names : ndarray of str or None
-        Of the columns.
+        Names of the columns.
     one_target : bool
-        Whether the target came as a plain vector.
+        Whether the target was given as a vector.
     has_weight : bool
         Whether blocks carry a vector "weight".
     reading_cost : float
-        Nanoseconds of a core until a number is at hand in a pass; 0 for rows in memory.
+        Time of one core to read a number in a pass, in nanoseconds; 0 for rows in memory.
     """
 
     n_rows: int
@@ -86,18 +85,17 @@ class Design(ABC):
         Parameters
         ----------
         statistic : callable, Block -> tuple of arrays
-            A frozen dataclass of small arrays. It must return fresh arrays: sums are made in place. One that reads
-            only the vectors of a block may say so by a class attribute `reads_rows = False`: it gets longer blocks. So
-            does one that never makes sparse rows dense, and says `stays_sparse = True`; `sums_squares = True` tells
-            that it returns a matrix of d × d numbers, of which few should be added up. One that multiplies dense rows
-            in float32 only, and says `stays_single = True`, gets longer blocks, too.
+            A frozen dataclass of small arrays. It must return new arrays, since sums are made in place. Class
+            attributes allow longer blocks: `reads_rows = False` if it reads only the vectors of a block, `stays_sparse
+            = True` if it never makes sparse rows dense, and `stays_single = True` if it multiplies dense rows only in
+            float32. `sums_squares = True` says that it returns a d × d matrix, of which few should be added.
         combine : callable, (tuple, tuple) -> tuple
-            Addition unless another associative operation is given.
+            An associative operation; addition by default.
 
         Returns
         -------
         tuple of ndarray
-            On the host. The same bits for any number of threads.
+            Arrays in memory, equal to the last bit for any number of threads.
         """
 
     @abstractmethod
@@ -109,11 +107,11 @@ class Design(ABC):
         Parameters
         ----------
         statistic : callable, Block -> (tuple of arrays, mapping of arrays)
-            What is summed, and what is kept for each row of the block, by name.
+            The terms to sum, and the values for each row of the block, by name.
         """
 
     def map(self, function: Callable[[Block], Array]) -> RowVector:
-        """One number, or k, for each row.
+        """Compute one number, or k, for each row.
 
         Parameters
         ----------
@@ -122,20 +120,20 @@ class Design(ABC):
         Returns
         -------
         RowVector
-            It stays with its rows; `collect` brings it to the host.
+            It is stored with its rows; `collect` loads it into memory.
         """
         return self.fold_and_map(_Mapped(function))[1]["values"]
 
     @abstractmethod
     def collect(self, vector: RowVector) -> Array:
-        """A row vector as one array on the host, in the order of the rows."""
+        """A row vector as one array in memory, in the order of the rows."""
 
     @abstractmethod
     def with_vectors(self, **vectors: RowVector | None) -> Self:
-        """The same rows with other or more row vectors; None takes one away.
+        """The same rows with changed or additional row vectors; None removes one.
 
-        A vector is what `map` or `fold_and_map` of this design returned, or an array on the host with one entry for
-        each row. A target "y" of shape (n,) becomes one of shape (n, 1).
+        A vector is a result of `map` or `fold_and_map` of this design, or an array in memory with one entry for each
+        row. A target "y" of shape (n,) becomes one of shape (n, 1).
         """
 
     @abstractmethod
@@ -144,10 +142,10 @@ class Design(ABC):
 
     @abstractmethod
     def row_numbers(self) -> Array:
-        """The number of each row in the table that came in: not 0, 1, 2 … where rows without weight were left out."""
+        """The number of each row in the input table; not 0, 1, 2 … if rows of weight 0 were dropped."""
 
     def row_label(self, row: int) -> Any:
-        """A row of the table that came in, for messages: its number, or where it lies.
+        """Description of a row of the input table, for messages: its number, or its position.
 
         Parameters
         ----------
@@ -158,18 +156,18 @@ class Design(ABC):
 
     @abstractmethod
     def sample(self, size: int, seed: int = 0) -> InMemory:
-        """At most `size` rows drawn without replacement, in their order, on the host."""
+        """At most `size` rows drawn without replacement, in their order, in memory."""
 
     def some_rows(self, size: int) -> InMemory:
-        """At most `size` rows from all over the table, on the host, for a look at where columns lie."""
+        """At most `size` rows from all over the table, in memory, for estimates of location."""
         return self.sample(size)
 
     @abstractmethod
     def gather(self, mask: RowVector) -> InMemory:
-        """The rows where a row vector of bool is true, with all their vectors, on the host."""
+        """The rows where a boolean row vector is True, with all their vectors, in memory."""
 
     def weighted_rows(self) -> Design:
-        """The rows whose weight is not 0: the one rule for rows without weight is that they are not there."""
+        """The rows with nonzero weight: rows of weight 0 are always dropped."""
         if not self.has_weight or self.fold(_SmallestWeight(), minimum)[0][0] > 0:
             return self
         return self.gather(self.map(_has_weight))
@@ -182,7 +180,7 @@ class Design(ABC):
 
 @dataclass(frozen=True)
 class _Mapped:
-    """A function of a block as a statistic that sums nothing."""
+    """A function of a block as a statistic without sums."""
 
     function: Callable[[Block], Array]
 

@@ -1,4 +1,4 @@
-"""Explanations, with evidence and remedy, of input that scikit-learn's checks reject."""
+"""Error messages, with evidence and remedy, for input that scikit-learn's checks reject."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REMEDIES = {
 
 
 def refuse_dask(estimator: Any, X: Any) -> None:
-    """An error for dask collections that came where only rows in memory are taken: else they would be brought there."""
+    """Raise an error for Dask collections where only rows in memory are supported, instead of loading them."""
     if is_dask(X):
         raise NotAvailable(
             "{model} needs rows in memory here, and X is a dask {kind}. Pass arrays: X.compute(), if they fit.",
@@ -44,7 +44,10 @@ def refuse_dask(estimator: Any, X: Any) -> None:
 
 
 def refuse_dates(X: Any) -> None:
-    """Dates would pass as counts of days or nanoseconds, and missing ones as a huge negative number."""
+    """Raise an error for dates.
+
+    They would otherwise be counts of days or nanoseconds, with a huge negative number if missing.
+    """
     for name, kind in _column_types(X):
         if str(kind).lower().startswith(_DATES):
             raise InvalidData(
@@ -56,7 +59,7 @@ def refuse_dates(X: Any) -> None:
 
 
 def refuse_unusable(X: Any, y: Any) -> None:
-    """Objects that look like arrays and are none: matrices of the old kind, sparse targets, names of several types."""
+    """Raise an error for unsupported array-likes: np.matrix, sparse targets, names of several types."""
     for name, values in (("X", X), ("y", y)):
         if isinstance(values, np.matrix):
             raise InvalidType(
@@ -90,21 +93,21 @@ def refuse_unusable(X: Any, y: Any) -> None:
 
 
 def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
-    """The error to raise in the place of scikit-learn's or NumPy's.
+    """The error to raise instead of scikit-learn's or NumPy's.
 
     Parameters
     ----------
     problem : Exception
-        What was raised.
+        The exception that was raised.
     X : rows
-        As they were given.
+        The rows as given.
     y : array-like, optional
         The target as it was given.
 
     Returns
     -------
     InvalidData
-        `InvalidTarget` where the target is the cause.
+        `InvalidTarget` if the target is the cause.
     """
     text = str(problem).strip()
     known = _wrong_type(problem, text) or _one_dimension(text, X)
@@ -179,7 +182,7 @@ def _column_types(X: Any) -> Iterator[tuple[Any, Any]]:
             yield 0, X.dtype
         return
     if len(getattr(X, "shape", ())) == 1:
-        return  # one column or one row: refused later, in words that fit
+        return  # one column or one row: rejected later, with a specific message
     types = getattr(X, "dtypes", None)
     types = X.schema.types if types is None and hasattr(X, "schema") else types
     if types is not None:
@@ -193,7 +196,7 @@ def _column_names(X: Any) -> list[Any]:
 
 
 def _text_in(X: Any) -> tuple[Any, int, str] | None:
-    """Column, row and content of the first cell that is text and not a number in writing."""
+    """Column, row and content of the first cell that is text and not a number."""
     try:
         table = None if issparse(X) else np.asarray(X, dtype=object)
     except ValueError:  # rows of unequal length
@@ -216,7 +219,7 @@ def _is_number(text: str) -> bool:
 
 
 def refuse_masked(**arrays: Any) -> None:
-    """The entries that a mask hides are missing values: they are refused like NaN, not taken for numbers."""
+    """Raise an error for masked entries: they are missing values, like NaN."""
     for name, values in arrays.items():
         if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
             hidden = int(np.ma.getmaskarray(values).sum())

@@ -11,13 +11,14 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """A new path beside `path`, to be written; it takes the place of `path` when the block ends well.
+    """Yield a temporary path beside `path`; it replaces `path` if the block succeeds.
 
-    Whatever goes wrong before that, Ctrl-C too, leaves an old file as it was and no other behind. A link is followed:
-    what it points to is replaced, and the link stays.
+    If anything fails before that, including Ctrl-C, the old file stays unchanged, and no other is left behind. For a
+    symbolic link, the file it points to is replaced.
     """
     path = Path(os.path.realpath(path))
-    # The name is known before the file is: `mkstemp` may be interrupted when it has made one that nobody knows of.
+    # The name is chosen before the file is created, since `mkstemp` may be interrupted after it has created an unknown
+    # file.
     new = path.with_name(f".{path.name}.{secrets.token_hex(8)}{path.suffix}")
     try:
         os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -30,7 +31,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file atomically, and have it on disk before the old one is replaced."""
+    """Write a file atomically, flushed to disk before the old one is replaced."""
     with replacing(path) as new, new.open("wb") as file:
         file.write(content)
         file.flush()
@@ -38,7 +39,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def _usual_mode(path: Path) -> int:
-    """That of the file to be replaced, or what a new file gets: the one beside it was for its owner alone."""
+    """The mode of the file to replace, or the default of new files; the temporary file was private to its owner."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Checks of all numbers: NaN, infinity, and columns whose squares overflow or underflow are refused."""
+"""Checks for NaN, infinity, and columns whose squares overflow or underflow."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from hiperplano.errors import InvalidData, InvalidTarget
 from hiperplano.messages import Message
 
 LARGEST, SMALLEST = 1e100, 1e-100
-"""Largest and smallest sizes of columns and targets: their products and squares neither overflow nor underflow."""
+"""Largest and smallest magnitudes of columns and targets, whose products and squares neither overflow nor underflow."""
 MOST_WEIGHT = 1e50
 
 
 def refuse_nonfinite(design: Design, names: Any = None) -> None:
-    """An error that names the first NaN or infinity in the rows, if there is one.
+    """Raise an error that names the first NaN or infinity in the rows, if there is one.
 
     Parameters
     ----------
     names : sequence of str, optional
-        Of the columns, for designs that do not know them.
+        Names of the columns, for designs without names.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         (squares,) = design.fold(_ColumnSquares())
@@ -33,12 +33,15 @@ def refuse_nonfinite(design: Design, names: Any = None) -> None:
 
 
 def refuse_out_of_range(design: Design, smallest: float = SMALLEST) -> None:
-    """An error for NaN and infinity, and for columns and targets of numbers beyond 1e100 or all below `smallest`."""
+    """Raise an error for NaN, infinity, and columns or targets out of range.
+
+    These have numbers above 1e100, or all numbers below `smallest`.
+    """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if design.is_sparse and design.fold(_AreOrdinary(smallest), _all)[0][0]:
-            return  # columns may be far more than stored numbers
+            return  # there may be far more columns than stored numbers
         (squares,) = design.fold(_ColumnSquares())
-        # A sum of squares within these bounds has its largest term within those of the numbers.
+        # If a sum of squares is within these bounds, its largest term is within those of single numbers.
         least, most = design.n_rows * smallest**2, LARGEST**2
         if squares.min(initial=most) >= least and squares.max(initial=least) <= most:
             return
@@ -75,7 +78,7 @@ def refuse_target_out_of_range(y: Array) -> None:
 
 
 def numeric_target(design: Design) -> Design:
-    """Rows that are not in memory, with their target in float64; an error if it is not made of finite numbers."""
+    """Rows that are not in memory, with a float64 target; an error if it does not consist of finite numbers."""
     bad, sizes, other = design.fold(_TargetSizes(), _either)
     if bad[0]:
         found = design.gather(design.map(_first_bad_target))
@@ -91,7 +94,7 @@ def numeric_target(design: Design) -> Design:
 
 
 def refuse_weights(design: Design) -> None:
-    """An error for weights, of rows that are not in memory, that are not finite, negative or out of range."""
+    """Raise an error for invalid weights of rows that are not in memory: not finite, negative or out of range."""
     bad, some = design.fold(_WeightSigns(), _any)
     if bad[0]:
         found = design.gather(design.map(_first_bad_weight))
@@ -112,7 +115,7 @@ def refuse_weights(design: Design) -> None:
 
 
 def _as_floats(y: Array) -> Array:
-    """Targets in float64; NaN for what is no number."""
+    """Targets as float64, with NaN for values that are not numbers."""
     if y.dtype.kind in "mMUS":
         return np.full(y.shape, np.nan)
     if y.dtype.kind != "O":
@@ -126,7 +129,7 @@ def _as_floats(y: Array) -> Array:
 
 @dataclass(frozen=True)
 class _TargetSizes:
-    """Whether a target holds what is no finite number, its largest sizes, and whether it is of another type."""
+    """Whether a target holds invalid numbers, its largest magnitudes, and whether it has another type."""
 
     reads_rows = False
 
@@ -156,7 +159,7 @@ class _FloatTarget:
 
 @dataclass(frozen=True)
 class _WeightSigns:
-    """Whether some weight cannot be used, and whether some is not 0."""
+    """Whether some weight is invalid, and whether some weight is nonzero."""
 
     reads_rows = False
 
@@ -180,7 +183,7 @@ def _first_bad_weight(block: Block) -> Array:
 
 @dataclass(frozen=True)
 class _AreOrdinary:
-    """Whether all stored numbers but zeros lie between `smallest` and `LARGEST`."""
+    """Whether all stored numbers except zeros are between `smallest` and `LARGEST` in magnitude."""
 
     stays_sparse = True
     smallest: float
@@ -202,7 +205,7 @@ def _all(left: Sums, right: Sums) -> Sums:
 
 @dataclass(frozen=True)
 class _ColumnSquares:
-    """Σ x² of every column: finite if all its numbers are, and not too large."""
+    """Σ x² of every column, which is finite if all its numbers are finite and not too large."""
 
     stays_sparse = True
 
@@ -212,7 +215,7 @@ class _ColumnSquares:
 
 @dataclass(frozen=True)
 class _LargestOf:
-    """The largest size of a number in some columns."""
+    """The largest magnitude in some columns."""
 
     stays_sparse = True
     columns: Array
@@ -236,7 +239,7 @@ def _refuse_first_nonfinite(design: Design, names: Any) -> None:
 
 
 def _first_nonfinite_row(block: Block) -> Array:
-    """True for the first row of the block that holds NaN or infinity."""
+    """True for the first row of the block with NaN or infinity."""
     finite = np.isfinite(block.x.data if block.is_sparse else block.x)
     if block.is_sparse:
         bad = np.flatnonzero(~finite)

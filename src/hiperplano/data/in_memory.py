@@ -26,10 +26,10 @@ _FEWEST_ROWS, _MOST_ROWS = 1024, 2**14
 _SPARSE_ENTRIES = 2**19  # stored entries in a block of sparse rows
 _SPARSE_CELLS = 2**21  # numbers in such a block if it is made dense
 _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
-_SHORT_ROW = 16  # mean entries of a row, up to which a branch misprediction at its end costs as much as its product
-_LONG_ROWS = 2**16  # rows of a block of which only vectors are read
-_LONG_ENTRIES = 2**19  # least entries of a block of sparse rows that is not made dense
-_PER_SUM = 2  # least entries of such a block for each number of its sums, so that adding these costs little
+_SHORT_ROW = 16  # mean entries per row up to which a branch misprediction at its end costs as much as its product
+_LONG_ROWS = 2**16  # rows of a block if only vectors are read
+_LONG_ENTRIES = 2**19  # least entries of a block of sparse rows that stays sparse
+_PER_SUM = 2  # least entries of such a block per number of its sums, so that adding these costs little
 
 
 class InMemory(Design):
@@ -40,13 +40,13 @@ class InMemory(Design):
     x : ndarray or csr_array of shape (n, d)
     y : ndarray of shape (n, targets)
     weight : ndarray of shape (n,) or None
-        None stands for equal weights of one.
+        None stands for weights of one.
     one_target : bool
-        Whether the target came as a plain vector.
+        Whether the target was given as a vector.
     names : ndarray of str, optional
-        Of the columns.
+        Names of the columns.
     vectors : mapping of str to ndarray, optional
-        More row vectors.
+        Additional row vectors.
     """
 
     is_sparse: bool = False
@@ -75,7 +75,7 @@ class InMemory(Design):
 
     @property
     def weight(self) -> Array | None:
-        """Weights, or None where all are one."""
+        """Weights, or None if all are one."""
         return self.vectors.get("weight")
 
     @property
@@ -83,7 +83,7 @@ class InMemory(Design):
         return float(self.n_rows) if self.weight is None else float(self.weight.sum())
 
     def block_rows(self) -> int:
-        """Rows in a block. A function of the data alone: it decides the order of additions."""
+        """Rows in a block. It depends only on the data, because it determines the order of additions."""
         if not self.is_sparse:
             return self._dense_rows(_BLOCK_CELLS if self.dtype.itemsize == 8 else _BLOCK_CELLS // 2)
         by_entries = int(_SPARSE_ENTRIES * self.n_rows / max(1, self.x.nnz))
@@ -96,7 +96,7 @@ class InMemory(Design):
 
     @cached_property
     def slices(self) -> list[slice]:
-        """Where the blocks lie."""
+        """Slices of the blocks."""
         return self._cut(self.block_rows())
 
     @cached_property
@@ -113,7 +113,7 @@ class InMemory(Design):
         return Block(self._slice(rows), {name: vector[rows] for name, vector in self.vectors.items()})
 
     def only_block(self) -> Block | None:
-        """All rows, if they make one block: for those who keep what they compute from it between passes."""
+        """All rows, if they form one block, for callers that keep results of it between passes."""
         return self.block(self.slices[0]) if len(self.slices) == 1 else None
 
     def _slice(self, rows: slice) -> Any:
@@ -125,12 +125,12 @@ class InMemory(Design):
         return part
 
     def _sparse_part(self, rows: slice) -> Any:
-        """Rows as a matrix of their own, which is kept for the next pass, and its transpose with it.
+        """Rows as a separate matrix, cached for the next pass together with its transpose.
 
-        Slicing or constructing through SciPy would copy and check; these are views but for the row pointer.
+        Slicing or construction through SciPy would copy and check; these are views, except for the row pointer.
         """
         if rows.stop - rows.start == self.n_rows:
-            part = copy(self.x)  # of its references: what is kept with it is not the caller's
+            part = copy(self.x)  # a shallow copy, so that cached attributes are not added to the caller's matrix
             part.has_canonical_format = True
             return part
         first, last = self.x.indptr[rows.start], self.x.indptr[rows.stop]
@@ -142,18 +142,18 @@ class InMemory(Design):
 
     def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
         slices = self._slices_for(statistic)
-        if len(slices) == 1:  # small fits do not ask how many threads there are
+        if len(slices) == 1:  # small fits do not need the number of threads
             with one_blas_thread():
                 return statistic(self.block(slices[0]))
         return self._reduce(lambda rows: statistic(self.block(rows)), combine, slices)
 
     def _slices_for(self, statistic: Any) -> list[slice]:
-        """Where the blocks of a statistic lie.
+        """Slices of the blocks for a statistic.
 
-        Longer ones if it reads vectors only, leaves sparse rows sparse, or multiplies dense ones in float32.
+        Blocks are longer if it reads vectors only, leaves sparse rows sparse, or multiplies dense ones in float32.
         """
         if self.n_rows <= _FEWEST_ROWS and not self.is_sparse:
-            return [slice(0, self.n_rows)]  # whatever the statistic
+            return [slice(0, self.n_rows)]  # for any statistic
         if not getattr(statistic, "reads_rows", True):
             return self._long_slices
         if self.is_sparse and getattr(statistic, "stays_sparse", False):
@@ -167,7 +167,7 @@ class InMemory(Design):
     def _reduce(
         self, function: Callable[[slice], Sums], combine: Callable[[Sums, Sums], Sums], slices: list[slice]
     ) -> Sums:
-        if len(slices) == 1:  # small fits do not ask how many threads there are
+        if len(slices) == 1:  # small fits do not need the number of threads
             with one_blas_thread():
                 return function(slices[0])
         return ordered_reduce(function, slices, combine, worker_count())
@@ -187,7 +187,8 @@ class InMemory(Design):
                     continue
                 with allocating:
                     if name not in kept:
-                        kept[name] = np.empty_like(part, shape=(self.n_rows, *part.shape[1:]))  # in its order
+                        # In the memory order of the parts.
+                        kept[name] = np.empty_like(part, shape=(self.n_rows, *part.shape[1:]))
                 kept[name][rows] = part
             return sums
 
@@ -195,7 +196,7 @@ class InMemory(Design):
 
     def map(self, function: Callable[[Block], Array]) -> RowVector:
         slices = self._slices_for(function)
-        # Nothing is summed over rows, so a single block needs no guard for its bits.
+        # Nothing is summed over rows, so a single block needs no guard for reproducibility.
         return function(self.block(slices[0])) if len(slices) == 1 else super().map(function)
 
     def collect(self, vector: RowVector) -> Array:
@@ -227,9 +228,9 @@ class InMemory(Design):
         return self.subset(np.sort(rows))
 
     def some_rows(self, size: int) -> InMemory:
-        """The same; of dense rows at equal distances, which takes a tenth of the time of a draw.
+        """The same; dense rows are taken at equal distances, which takes a tenth of the time of a random draw.
 
-        An odd number of rows apart, so that rows in pairs or dozens show all of their kinds.
+        The distance is odd, so that rows that alternate in pairs or dozens are all represented.
         """
         if size >= self.n_rows or self.is_sparse:
             return self.sample(size)
@@ -244,21 +245,21 @@ class InMemory(Design):
         return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
 
     def by_row_length(self) -> InMemory:
-        """Short sparse rows in the order of their lengths, for many passes: a processor foresees where each ends."""
+        """Short sparse rows sorted by length, for many passes, so that the processor predicts where each row ends."""
         if not self.is_sparse or self.x.nnz > _SHORT_ROW * self.n_rows:
             return self
         length = np.minimum(np.diff(self.x.indptr), np.iinfo(np.uint16).max)
-        return self.subset(np.argsort(length.astype(np.uint16), kind="stable"))  # of 16 bits: sorted by their digits
+        return self.subset(np.argsort(length.astype(np.uint16), kind="stable"))  # radix sort of 16-bit integers
 
     def held_columns(self) -> Array:
-        """Which columns of sparse rows hold a stored number, of shape (d,)."""
+        """Mask of the columns of sparse rows with a stored number, of shape (d,)."""
         held = np.zeros(self.n_columns, dtype=bool)
-        held[self.x.indices.astype(np.intp, copy=False)] = True  # NumPy takes three times as long to convert by itself
+        held[self.x.indices.astype(np.intp, copy=False)] = True  # NumPy's implicit conversion takes three times as long
         return held
 
     def with_columns(self, numbers: Array) -> InMemory:
-        """Sparse rows with these columns only, which must be all that hold a number."""
-        position = np.empty(self.n_columns, dtype=self.x.indices.dtype)  # nobody looks at those of other columns
+        """Sparse rows restricted to these columns, which must include all columns with stored numbers."""
+        position = np.empty(self.n_columns, dtype=self.x.indices.dtype)  # entries of other columns are never used
         position[numbers] = np.arange(len(numbers), dtype=position.dtype)
         shape = self.n_rows, len(numbers)
         x = csr_array((self.x.data, position[self.x.indices], self.x.indptr), shape=shape)
@@ -267,11 +268,14 @@ class InMemory(Design):
         return InMemory(x, vectors.pop("y"), None, self.one_target, names, vectors)
 
     def on_rows_of(self, other: InMemory) -> InMemory:
-        """The vectors of this design beside the rows of another, as many."""
+        """The vectors of this design with the rows of another one of equal length."""
         return other.with_vectors(**self.vectors)
 
     def in_doubles(self, most_cells: int) -> InMemory:
-        """Rows of at most so many numbers in float64, if they are not: each pass would convert them again."""
+        """Rows converted to float64, if they have at most `most_cells` numbers.
+
+        Otherwise each pass would convert them again.
+        """
         if self.x.dtype == np.float64 or self.x.size > most_cells:
             return self
         x: Any = self.dense() if not self.is_sparse else self._sparse_part(slice(0, self.n_rows))
@@ -281,11 +285,11 @@ class InMemory(Design):
         return InMemory(x, vectors.pop("y"), None, self.one_target, self.names, vectors)
 
     def in_singles(self, origin: Array) -> Array:
-        """All dense rows in float32, measured from an origin of shape (d,)."""
+        """All dense rows in float32, relative to an origin of shape (d,)."""
         out = np.empty_like(self.x, dtype=np.float32)
         centred = bool(origin.any())
 
-        def fill(rows: slice) -> None:  # in its place: a part by itself would be written twice
+        def fill(rows: slice) -> None:  # written in place, to avoid a copy
             if centred:
                 np.subtract(self.x[rows], origin, out=out[rows], casting="same_kind")
             else:
@@ -295,29 +299,29 @@ class InMemory(Design):
         return out
 
     def arrays(self) -> tuple[Any, Array, Array | None]:
-        """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""
+        """Rows, targets of shape (n, targets) and weights, for libraries that need arrays; read-only."""
         return self.x, self.y, self.weight
 
     def dense(self) -> Array:
-        """All rows as one float64 array, for the few that `sample` and `gather` return; not to be written to."""
+        """All rows as one float64 array, for the few that `sample` and `gather` return; read-only."""
         return np.asarray(self.x.toarray() if self.is_sparse else self.x, dtype=np.float64)
 
     def as_held(self) -> Any:
-        """All rows as they are held, an ndarray or a CSR array, for those that a model shows; not to be written to."""
+        """All rows as stored, an ndarray or a CSR array, for models that expose them; read-only."""
         return self.x
 
     def loop_arrays(self) -> RowArrays:
-        """The three arrays that compiled loops take for rows, dense (the last two are empty) or CSR."""
+        """The three arrays for compiled loops: dense (the last two are empty) or CSR."""
         return row_arrays(self.x)
 
 
 def require_memory(design: Design, reason: str) -> InMemory:
-    """The design, if its rows are in memory; otherwise an error.
+    """Return the design if its rows are in memory; otherwise raise an error.
 
     Parameters
     ----------
     reason : str
-        Who needs the rows in memory and what would do without, as one sentence.
+        Sentence that says why the rows must be in memory, and what to use instead.
     """
     if isinstance(design, InMemory):
         return design

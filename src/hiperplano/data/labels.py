@@ -17,18 +17,18 @@ from hiperplano.messages import Message
 
 _NARROW = 2**16  # range of integer labels up to which they are counted instead of sorted
 _LARGEST_CODE = 2**63 - 1  # largest integer of the type in which differences of labels are taken
-_FEW, _MOST_FLOATS = 20, 100  # with more distinct values a target may be numeric; with more distinct floats it is
+_FEW, _MOST_FLOATS = 20, 100  # with more distinct values, a target may be numeric; with more distinct floats, it is
 
 
 def encode_labels(design: Design, others: Array | None = None) -> tuple[Array, RowVector]:
-    """The sorted classes of a design's target, and the number of its class for every row.
+    """The sorted classes of a design's target, and the class number of every row.
 
     Parameters
     ----------
     design : Design
-        With labels of any kind as its target.
+        Design with labels of any kind as its target.
     others : ndarray, optional
-        Labels of rows that have no weight: a class that has no others is one of the classes, without rows.
+        Labels of rows of weight 0. A class with only such labels is included, without rows.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def encode_labels(design: Design, others: Array | None = None) -> tuple[Array, R
 
 
 def labels_without_weight(X: Any, y: Any, sample_weight: Any) -> Array | None:
-    """Labels of the rows that have no weight, of a fit to X and y; None if there are no such rows."""
+    """Labels of the rows of weight 0, for a fit to X and y; None if there are none."""
     if isinstance(X, Design) and sample_weight is None:
         if not X.has_weight or X.weighted_rows().n_rows == X.n_rows:
             return None
@@ -89,7 +89,7 @@ def labels_without_weight(X: Any, y: Any, sample_weight: Any) -> Array | None:
     labels = X.collect(X.vector("y")) if isinstance(X, Design) else np.asarray(y)
     try:
         return np.unique(labels.ravel()[weight == 0])
-    except TypeError:  # they cannot be compared, so they are no classes
+    except TypeError:  # labels that cannot be compared are not classes
         return None
 
 
@@ -99,7 +99,7 @@ def _union(left: Sums, right: Sums) -> Sums:
 
 @dataclass(frozen=True)
 class DistinctLabels:
-    """The sorted labels of a block; whole numbers that lie close together are counted instead of sorted."""
+    """The sorted labels of a block; integers in a narrow range are counted instead of sorted."""
 
     reads_rows = False
 
@@ -125,7 +125,7 @@ class _LabelKinds:
 
 @dataclass(frozen=True)
 class _Codes:
-    """The place of each label among the sorted classes."""
+    """The position of each label among the sorted classes."""
 
     reads_rows = False
     classes: Array
@@ -145,7 +145,7 @@ class _Codes:
 
 
 def _are_plainly_classes(labels: Array) -> bool:
-    """Whole numbers or text: classes beyond doubt, so that `type_of_target` need not sort them to say so."""
+    """Whether labels are integers or text, and so certainly classes, which saves the sort of `type_of_target`."""
     if labels.dtype.kind == "f":
         return bool(np.isfinite(labels).all() and (labels == np.floor(labels)).all())
     return labels.dtype.kind in "iubU"
@@ -154,12 +154,13 @@ def _are_plainly_classes(labels: Array) -> bool:
 def _kind(labels: Array) -> str:
     """scikit-learn's type of the target, without its warning about labels that cannot be compared."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of many classes: refused by the caller if they are too many
+        # A warning about many classes: the caller rejects them if there are too many.
+        warnings.simplefilter("ignore", UserWarning)
         return str(type_of_target(labels, input_name="y"))
 
 
 def _too_many(classes: Array, n_rows: int) -> bool:
-    """Numbers of which most occur once, or fractional types with more values than anyone has classes."""
+    """Whether most numbers occur once, or there are more floats than a target with classes would have."""
     n_classes = len(classes)
     return n_classes > _FEW and (2 * n_classes > n_rows or (classes.dtype.kind == "f" and n_classes > _MOST_FLOATS))
 
@@ -170,7 +171,7 @@ def label_weight(design: Design, class_weight: Any, classes: Array | None = None
     Parameters
     ----------
     design : Design
-        With labels as its target.
+        Design with labels as its target.
     class_weight : None, "balanced" or dict
         "balanced" counts rows by their weights, so that a weight of 2 still equals two rows.
     classes : ndarray, optional
@@ -246,9 +247,9 @@ def class_weights(class_weight: Any, classes: Array, totals: Array) -> Array:
 
 
 def codes_of(labels: Array, classes: Array) -> Array:
-    """The number of its class for every label of a chunk; all classes are known beforehand."""
+    """The class number of every label of a chunk, for known classes."""
     places = np.searchsorted(classes, labels) if classes.dtype.kind == labels.dtype.kind else np.zeros(0, dtype=np.intp)
-    if len(places) != len(labels):  # kinds differ, as 1 and 1.0 or text and objects do: compare one by one
+    if len(places) != len(labels):  # types differ, such as 1 and 1.0 or text and objects: compare one by one
         place_of = {label: place for place, label in enumerate(classes.tolist())}
         try:
             places = np.array([place_of.get(label, len(classes)) for label in labels.tolist()], dtype=np.intp)
@@ -271,7 +272,7 @@ def codes_of(labels: Array, classes: Array) -> Array:
 
 
 def first_classes(classes: Any) -> Array:
-    """The sorted classes named at the first call of `partial_fit`."""
+    """The sorted classes given at the first call of `partial_fit`."""
     if classes is None:
         raise InvalidTarget(
             "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. "

@@ -1,4 +1,4 @@
-"""Checks of estimator parameters, each of which takes one line in an estimator."""
+"""Validation of estimator parameters, one line each in an estimator."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hiperplano.messages import Message
 def number(
     owner: Any, name: str, *, low: float = -np.inf, high: float = np.inf, open_low: bool = False, infinite: bool = False
 ) -> float:
-    """The parameter `name` of `owner` as a float inside a range."""
+    """The parameter `name` of `owner` as a float within a range."""
     return check_number(type(owner).__name__, name, getattr(owner, name), low, high, open_low, infinite)
 
 
 def check_number(
     owner: str, name: str, value: Any, low: float, high: float, open_low: bool = False, infinite: bool = False
 ) -> float:
-    """The same for a value that stands alone."""
+    """The same for a single value."""
     right_kind = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if right_kind:
         inside = low < value <= high if open_low else low <= value <= high
@@ -66,7 +66,7 @@ def whole(owner: Any, name: str, *, low: int = 0, optional: bool = False) -> int
 
 
 def one_of(owner: Any, name: str, choices: Sequence[str]) -> str:
-    """The parameter, which must be one of some words."""
+    """The parameter, which must be one of several strings."""
     value = getattr(owner, name)
     if isinstance(value, str) and value in choices:
         return value
@@ -93,7 +93,7 @@ def flag(owner: Any, name: str) -> bool:
 
 
 def one_of_ours(owner: Any, name: str, choices: Sequence[str], theirs: Mapping[str, str]) -> str:
-    """The parameter as one of our words; some of scikit-learn's stand for one of them."""
+    """The parameter as one of this library's values; some of scikit-learn's are aliases."""
     value = getattr(owner, name)
     if isinstance(value, str) and value in theirs:
         return theirs[value]
@@ -101,7 +101,7 @@ def one_of_ours(owner: Any, name: str, choices: Sequence[str], theirs: Mapping[s
 
 
 class Kind(NamedTuple):
-    """What a parameter that has no effect may be."""
+    """Valid values of a parameter that has no effect."""
 
     types: tuple[type, ...]
     words: Message
@@ -118,12 +118,12 @@ DUAL = Kind((bool, np.bool_), Message("True, False or 'auto'"), ("auto",))
 
 
 def accept(owner: Any, **kinds: Kind) -> None:
-    """Check the parameters that are there for scripts written for scikit-learn, and have no effect.
+    """Validate parameters that exist only for compatibility with scikit-learn, and have no effect.
 
     Parameters
     ----------
     **kinds : Kind
-        What each of them may be.
+        Valid values of each parameter.
     """
     for name, kind in kinds.items():
         value = getattr(owner, name)
@@ -139,7 +139,10 @@ def accept(owner: Any, **kinds: Kind) -> None:
 
 
 def refuse_l1(owner: Any, l1_share: Any = 0.0) -> None:
-    """An error for a `penalty` with an L1 part, whose share is `l1_share` of "elasticnet", and for unknown words."""
+    """Raise an error for a `penalty` with an L1 part, and for unknown values.
+
+    `l1_share` is the share of L1 in "elasticnet".
+    """
     penalty = owner.penalty
     if penalty is not None:
         one_of(owner, "penalty", ("l2", "l1", "elasticnet"))

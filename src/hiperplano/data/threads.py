@@ -1,4 +1,4 @@
-"""Threads that do not change results: each takes whole blocks, and results are combined in block order."""
+"""Threads that do not change results: each processes whole blocks, and results are combined in block order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 def worker_count() -> int:
-    """Threads to use: the smallest of the usable cores, BLAS's limit and the two environment variables."""
+    """Number of threads: the smallest of the usable cores, BLAS's limit and the two environment variables."""
     if _alone.get():
         return 1
     limits = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
@@ -29,7 +29,7 @@ def worker_count() -> int:
 
 @contextmanager
 def one_worker() -> Iterator[None]:
-    """Run the body without further threads: for one of many tasks that run side by side already."""
+    """Run the body without further threads, for one of many tasks that already run in parallel."""
     before = _alone.set(True)
     try:
         yield
@@ -38,17 +38,17 @@ def one_worker() -> Iterator[None]:
 
 
 _alone = ContextVar("one_worker", default=False)
-_LARGE = 2**17  # numbers from which on a second thread saves time
+_LARGE = 2**17  # numbers from which a second thread saves time
 _VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_cells: int) -> list[Result]:
-    """`map` for columns of a table: side by side where they hold so many cells that threads pay."""
+    """`map` for columns of a table, in threads if there are enough cells."""
     return ordered_map(function, items, worker_count() if n_cells >= _LARGE else 1)
 
 
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> list[Result]:
-    """`map` in threads, as `ordered_reduce` does it."""
+    """`map` in threads, like `ordered_reduce`."""
     chosen = list(items)
     return ordered_reduce(lambda item: [function(item)], chosen, iadd, workers) if chosen else []
 
@@ -59,10 +59,10 @@ def ordered_reduce(
     combine: Callable[[Result, Result], Result],
     workers: int,
 ) -> Result:
-    """`reduce(combine, map(function, items))` in threads, with the same bits for any number of them.
+    """`reduce(combine, map(function, items))` in threads, with the same bits for any number of threads.
 
-    Results are combined in the order of the items, and only a few wait for their turn. The caller is one of the
-    workers; the others see its context, so that `np.errstate` around a fold holds inside it.
+    Results are combined in the order of the items, and only a few are waiting. The caller is one of the workers; the
+    others share its context, so that `np.errstate` around a fold applies inside it.
     """
     workers = min(workers, len(items))
     with one_blas_thread():
@@ -72,7 +72,7 @@ def ordered_reduce(
         helpers = [_pool().submit(copy_context().run, work.help) for _ in range(workers - 1)]
         try:
             work.run()
-        finally:  # no thread is at work after the call, whatever happened
+        finally:  # no thread is working after the call, whatever happened
             work.stop()
             wait([helper for helper in helpers if not helper.cancel()])
         return work.result()
@@ -80,10 +80,9 @@ def ordered_reduce(
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """Threads kept for the next call: starting one costs as much as summing thousands of rows.
+    """Threads kept for the next call, since starting one costs as much as summing thousands of rows.
 
-    Nobody depends on them. What no thread takes up in time the caller does itself, so calls inside calls cannot wait
-    for each other.
+    No call depends on them: the caller processes items that no thread takes in time, so nested calls cannot deadlock.
     """
     return ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="hiperplano")
 
@@ -94,7 +93,7 @@ if hasattr(os, "register_at_fork"):  # a child process has none of the threads
 
 
 class _Work(Generic[Item, Result]):
-    """Items to be taken one after the other by several threads, and what has become of them."""
+    """Items to be processed by several threads, and their results."""
 
     def __init__(
         self,
@@ -107,14 +106,14 @@ class _Work(Generic[Item, Result]):
         self._changed = threading.Condition()
         self._taken = 0
         self._parts: dict[int, Result] = {}
-        self._total: list[Result] = []  # none or one
+        self._total: list[Result] = []  # empty, or one element
         self._combined = 0
         self._someone_combines = False
         self._problems: dict[int, BaseException] = {}
         self._stopped = False
 
     def help(self) -> None:
-        """What a thread of its own does."""
+        """The work of a helper thread."""
         guard.limit_this_thread()
         self.run()
 
@@ -128,13 +127,13 @@ class _Work(Generic[Item, Result]):
                 self.stop()
 
     def stop(self) -> None:
-        """Let nobody take one more item."""
+        """Let no thread take another item."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
     def result(self) -> Result:
-        """All results combined, or the problem of the first item that had one."""
+        """All results combined, or the exception of the first item that raised one."""
         if self._problems:
             problems, self._problems = self._problems, {}
             raise problems[min(problems)]
@@ -150,7 +149,7 @@ class _Work(Generic[Item, Result]):
             return self._taken - 1
 
     def _hand_in(self, place: int, part: Result) -> None:
-        """Keep a result, and combine those whose turn it is unless another thread does so already."""
+        """Store a result, and combine those whose turn it is, unless another thread is doing so."""
         with self._changed:
             self._parts[place] = part
             if self._someone_combines:

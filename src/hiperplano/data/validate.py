@@ -48,24 +48,24 @@ def validate(
     estimator : estimator
         Receives `n_features_in_` and, from a table, `feature_names_in_`.
     X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
-        float32 stays float32; other sparse formats become CSR. A design brings its target along.
+        float32 stays float32; other sparse formats become CSR. A design contains its target.
     y : array of shape (n,) or (n, targets)
         Not with a design.
     sample_weight : None, number, or array of shape (n,)
     numeric_target : bool
-        False keeps labels of any kind in the design's target, as they came.
+        False keeps labels of any kind unchanged in the design's target.
     one_target : bool
-        True takes a single column for a vector, with scikit-learn's warning, and refuses more.
+        True accepts a single column as a vector, with scikit-learn's warning, and rejects several columns.
     reset : bool
         False checks the columns against those seen before instead of recording them.
     finite : bool
-        False does not look at the numbers of X: for a solver that meets every number anyway, and whose caller turns to
-        `refuse_out_of_range` when its sums look wrong.
+        False skips the check of the values of X, for solvers that use every value anyway, and whose callers call
+        `refuse_out_of_range` if sums look wrong.
 
     Returns
     -------
     Design
-        The rows whose weight is not 0.
+        The rows with nonzero weight.
     """
     refuse_dask(estimator, X)
     if isinstance(X, Design):
@@ -83,7 +83,7 @@ def validate(
             multi_output=numeric_target and not one_target,
             y_numeric=numeric_target,
         )
-        # Floats that were left as they came have been looked at, numbers made of objects have not.
+        # Floats that were not converted have been checked; numbers converted from objects have not.
         seen = found is y and found.dtype == np.float64
         y = _numbers(found) if numeric_target and not seen else found
         names = getattr(estimator, "feature_names_in_", None)
@@ -96,7 +96,7 @@ def validate(
 
 
 def _accepted(estimator: Any, design: Design, y: Any, sample_weight: Any, reset: bool) -> Design:
-    """Rows that come as a design, with the same checks of columns as arrays."""
+    """Rows given as a design, with the same checks of columns as arrays."""
     if y is not None:
         raise InvalidTarget("y was passed beside rows that bring their own target. Leave y out.")
     if sample_weight is not None:
@@ -123,7 +123,7 @@ def _accepted(estimator: Any, design: Design, y: Any, sample_weight: Any, reset:
 
 
 def _with_usable_target(estimator: Any, design: Design, numeric: bool, one_target: bool) -> Design:
-    """Rows that come as a design, with the same checks of targets as arrays."""
+    """Rows given as a design, with the same checks of targets as arrays."""
     if not design.n_targets:
         raise InvalidTarget(
             "{kind} requires y to be passed, but the target y is None. Pass the targets as y.",
@@ -147,7 +147,7 @@ def _numbers(y: Any) -> Array:
         y = np.asarray(y, dtype=np.float64)
     except ValueError as problem:
         raise data_error(problem, None, y) from problem
-    if not np.isfinite(y).all():  # missing values of object arrays pass scikit-learn's look
+    if not np.isfinite(y).all():  # missing values of object arrays pass scikit-learn's check
         raise InvalidTarget(
             "Input y contains NaN or infinity in {bad} of {size} places. A target must be finite. Drop those rows.",
             bad=np.sum(~np.isfinite(y)),
@@ -169,10 +169,10 @@ def validate_rows(estimator: Any, X: Any, finite: bool = True, reset: bool = Fal
     ----------
     X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
     finite : bool
-        False does not look at the numbers: for callers who see in what they make of them whether it is finite. Others
-        need the squares of numbers, which must be floats.
+        False skips the check of the values, for callers whose results show whether they are finite. Other callers need
+        squares of the values, which must not overflow.
     reset : bool
-        True records the columns instead: for a fit to rows without targets.
+        True records the columns instead, for a fit to rows without targets.
     """
     rows = _comparable_rows(estimator, X, reset)
     if finite:
@@ -181,7 +181,7 @@ def validate_rows(estimator: Any, X: Any, finite: bool = True, reset: bool = Fal
 
 
 def dense_rows(estimator: Any, X: Any) -> Array:
-    """The same as an array of float64, also where they came sparse."""
+    """The same as a float64 array, also for sparse input."""
     rows = validate_rows(estimator, X)
     return np.asarray(rows.collect(rows.map(Block.dense)), dtype=np.float64)
 
@@ -189,7 +189,7 @@ def dense_rows(estimator: Any, X: Any) -> Array:
 def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
     refuse_dask(estimator, X)
     if isinstance(X, Design):
-        # A row of weight 0 gets its prediction too.
+        # Rows of weight 0 get a prediction, too.
         return _accepted(estimator, X.with_vectors(weight=None) if X.has_weight else X, None, None, reset=reset)
     refuse_masked(X=X)
     X = _checked(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS)
@@ -197,7 +197,10 @@ def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
 
 
 def plain_rows(X: Any) -> Any:
-    """Rows as an array of floats or a CSR array without duplicates, by the rules of `validate`; any numbers."""
+    """Rows as an array of floats or a CSR array without duplicates, by the rules of `validate`.
+
+    Any values are allowed.
+    """
     refuse_masked(X=X)
     return wrap(
         _checked(BaseEstimator(), X, reset=True, accept_sparse="csr", dtype=_FLOATS), np.empty((X.shape[0], 0)), None
@@ -205,27 +208,27 @@ def plain_rows(X: Any) -> Any:
 
 
 def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None = None) -> Design:
-    """Wrap checked arrays, after a look at every number for NaN and infinity; `names` of columns serve messages."""
+    """Wrap validated arrays, after a check of every value for NaN and infinity; `names` of columns are for messages."""
     rows = wrap(X, y, weight, names)
     refuse_nonfinite(rows)
     return rows
 
 
 def wrap(X: Any, y: Array, weight: Array | None, names: Any = None) -> InMemory:
-    """Wrap checked arrays."""
+    """Wrap validated arrays."""
     one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
     if not issparse(X):
         return InMemory(X, y, weight, one_target, names)
-    canonical = X.has_canonical_format  # asked of the caller's matrix, which remembers it for the next fit
+    canonical = X.has_canonical_format  # asked of the caller's matrix, which caches it for the next fit
     X = csr_array(X)
     if not canonical:
-        X = X.copy()  # the caller's matrix stays as it is
+        X = X.copy()  # the caller's matrix must not change
         X.sum_duplicates()
     return InMemory(X, y, weight, one_target, names)
 
 
 def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
-    """None for equal weights of one, otherwise a checked float64 vector."""
+    """None for weights of one, otherwise a validated float64 vector."""
     if sample_weight is None:
         return None
     weight = weights_of_some(sample_weight, n_rows)
@@ -234,7 +237,7 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
 
 
 def refuse_no_weight(some: bool, n_rows: int) -> None:
-    """An error unless some of the rows count."""
+    """Raise an error unless some rows have nonzero weight."""
     if not some:
         raise InvalidData(
             "Sample weights must contain at least one non-zero number; all {n_rows} are 0. Give a "
@@ -244,7 +247,7 @@ def refuse_no_weight(some: bool, n_rows: int) -> None:
 
 
 def weights_of_some(sample_weight: Any, n_rows: int) -> Array:
-    """Checked weights of some of the rows, which may all be 0."""
+    """Validated weights of some of the rows, which may all be 0."""
     refuse_masked(sample_weight=sample_weight)
     try:
         weight = np.asarray(sample_weight)
@@ -295,9 +298,9 @@ def weights_of_some(sample_weight: Any, n_rows: int) -> Array:
 
 
 def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
-    """What scikit-learn's `validate_data` makes of the arrays.
+    """Arrays as scikit-learn's `validate_data` returns them.
 
-    Plain arrays, CSR matrices and tables of floats pass as they are: that takes 20 µs in place of 150 and more.
+    Plain arrays, CSR matrices and tables of floats are passed on unchanged, which takes 20 µs instead of 150 and more.
     """
     arrays = (_as_array(args[0]), *(_as_array(y) for y in args[1:]))
     plain = _is_plain(*arrays, several=rules.get("multi_output", False))
@@ -306,30 +309,34 @@ def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
     refuse_unusable(args[0], args[1] if len(args) > 1 else None)
     refuse_dates(args[0])
     try:
-        with np.errstate(over="ignore"):  # of longer floats: found as infinity below
+        with np.errstate(over="ignore"):  # for longer floats, which become infinity and are rejected below
             return validate_data(estimator, *args, ensure_all_finite=False, **rules)
     except (ValueError, TypeError, OverflowError, DTypePromotionError) as problem:
         raise data_error(problem, *args) from problem
 
 
 def _as_array(values: Any) -> Any:
-    """The numbers of a table or column of pandas or polars that holds nothing else, as an array; all else as it is."""
+    """A numeric table or column of pandas or polars as an array; anything else unchanged."""
     if isinstance(values, np.ndarray) or type(values).__module__.partition(".")[0] not in ("pandas", "polars"):
         return values
     kinds = values.dtypes if hasattr(values, "columns") else [getattr(values, "dtype", None)]
-    numbers = all(_is_number(kind) for kind in {type(kind): kind for kind in kinds}.values())  # polars' hash slowly
+    # Hashing polars types is slow.
+    numbers = all(_is_number(kind) for kind in {type(kind): kind for kind in kinds}.values())
     return values.to_numpy() if numbers and hasattr(values, "to_numpy") else values
 
 
 def _is_number(kind: Any) -> bool:
-    """Whether a type of columns is NumPy's or polars' of floats or integers."""
+    """Whether a column type is a float or integer type of NumPy or polars."""
     if isinstance(kind, np.dtype):
         return kind.kind in "fiu"
     return bool(getattr(kind, "is_numeric", bool)()) and not kind.is_decimal()
 
 
 def _is_plain(X: Any, *targets: Any, several: bool) -> bool:
-    """Whether arrays are already as scikit-learn's conversion would leave them; targets may have columns if several."""
+    """Whether arrays are already in the form of scikit-learn's conversion.
+
+    Targets may have several columns if `several`.
+    """
     if type(X) not in (np.ndarray, csr_array, csr_matrix) or X.ndim != 2 or X.dtype not in _FLOATS or 0 in X.shape:
         return False
     return all(
@@ -343,16 +350,16 @@ def _is_plain(X: Any, *targets: Any, several: bool) -> bool:
 
 
 def _columns_are_right(estimator: Any, X: Any, array: Array, reset: bool) -> bool:
-    """Record the columns, or compare them with those seen before; False where there is something to say.
+    """Record the columns, or compare them with those seen before; False if a message is needed.
 
     Parameters
     ----------
     X : array or table
-        As it was given: only tables have names.
+        X as given; only tables have names.
     array : ndarray of shape (n, d)
-        Its numbers.
+        The values of X.
     """
-    # Of pandas or polars; as an array, which for an index of pandas takes a fiftieth of the time of a list.
+    # An array, since a list takes fifty times as long for a pandas index.
     names = None if X is array else np.array(X.columns, dtype=object)
     if names is not None and not all(issubclass(kind, str) for kind in set(map(type, names.tolist()))):
         return False
@@ -369,9 +376,9 @@ def _columns_are_right(estimator: Any, X: Any, array: Array, reset: bool) -> boo
 
 
 def last_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """What a pipeline ends with, and the rows as its other steps make them; any other model as it is.
+    """The last step of a pipeline, and the rows as transformed by its other steps; any other model unchanged.
 
-    A classifier that only moves the cut-off of another gives way to that one, which has the coefficients.
+    A classifier that only moves the cut-off of another one is replaced by that one, which has the coefficients.
 
     Parameters
     ----------

@@ -43,12 +43,12 @@ _EFFECT = {
 def load_credit_default(*, n_rows: int = 4000, return_X_y: bool = False, seed: int = 0) -> Any:
     """Generated loans, 8% of them in default, in a table with the defects of real ones.
 
-    The log-odds of default grow with the debt beside the income (2.5 for debts as large as a year's income) and with
+    The log-odds of default grow with the ratio of debt to income (2.5 for debts as large as a year's income) and with
     late payments (0.6 each), and fall with age (0.02 a year) and years in the job (0.07 each); housing, purpose and
     education shift them; region does not enter.
 
     The defects: income is missing in 6% of the rows and more often among those who default, education in 4%, housing in
-    2%; years_in_job holds 999 where nobody asked (5%), late_payments −1 for clients without a history (7%).
+    2%; years_in_job holds 999 if it was not asked for (5%), late_payments −1 for clients without a history (7%).
 
     Parameters
     ----------

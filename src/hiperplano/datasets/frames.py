@@ -1,4 +1,4 @@
-"""The package that tables with names are made with."""
+"""Import of pandas, for tables with names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hiperplano.errors import NotInstalled
 
 
 def pandas() -> Any:
-    """Import it where a table is asked for: models and arrays do without."""
+    """Import pandas only when a table is requested; models and arrays do not need it."""
     try:
         import pandas
     except ImportError as problem:

@@ -16,20 +16,20 @@ from hiperplano.decision.distributions import checked_table, error_of_table, sim
 from hiperplano.errors import InvalidParameter
 from hiperplano.metrics.costs import check_costs
 
-_REACH = 9.0  # standard deviations beyond which a Gaussian holds less than 1e-18
-_GRID = 64  # points for each component between which decisions are taken to change at most once
+_REACH = 9.0  # standard deviations beyond which a Gaussian has a probability below 1e-18
+_GRID = 64  # grid points per component; between two of them, decisions are assumed to change at most once
 _BISECTIONS = 60
 _BATCH = 2**16
 
 
 @dataclass(frozen=True)
 class BayesError:
-    """The least expected cost that any rule can attain.
+    """The least expected cost of any rule.
 
     Attributes
     ----------
     value : float
-        The expected cost; a probability of error where every mistake costs one.
+        The expected cost; the probability of error if every mistake costs one.
     error : float
         Bound estimated by integration, or standard error of the Monte Carlo mean.
     method : str
@@ -56,10 +56,10 @@ def bayes_error(
 ) -> BayesError:
     """∫ min_j Σ_k π_k·p_k(x)·C[j, k] dx for known distributions of the classes.
 
-    With covariances they are Gaussian. Components with a common covariance are first projected on the span of their
-    means, without loss. Problems of one or two dimensions are integrated numerically, others by Monte Carlo: the mean
-    over draws x of the cost of the best decision given x. A table of probabilities of outcomes is summed, and any other
-    distributions that can be drawn from are simulated.
+    With covariances they are Gaussian. Components with a common covariance are first projected to the span of their
+    means, which loses nothing. Problems of one or two dimensions are integrated numerically, others by Monte Carlo: the
+    mean over draws x of the cost of the best decision given x. A table of probabilities of outcomes is summed, and any
+    other distributions that can be drawn from are simulated.
 
     Parameters
     ----------
@@ -68,15 +68,15 @@ def bayes_error(
         sums to 1; or objects with `rvs(size, random_state)` and `logpdf`, or `logpmf` for all, such as frozen
         distributions of `scipy.stats`.
     covariances : array-like of shape (d, d), (components, d, d), or, for one dimension, of numbers, optional
-        One for all, or one for each Gaussian component.
+        One covariance for all, or one for each Gaussian component.
     priors : array-like of shape (components,), optional
-        Equal by default.
+        Prior probabilities; equal by default.
     costs : array-like of shape (decisions, classes), optional
         As in `bayes_decision`; every mistake costs one by default, and the value is a probability of error.
     labels : array-like of int of shape (components,), optional
         The class of each component, from 0 on; a class of its own for each by default.
     n_draws : int, default=200_000
-        Of the Monte Carlo mean.
+        Number of draws of the Monte Carlo mean.
     random_state : int, Generator or None, default=0
         Seed or generator of the Monte Carlo draws.
 
@@ -111,7 +111,7 @@ def bayes_error(
         raise InvalidParameter(
             "bayes_error: costs holds a matrix for each row; there are no rows here. Pass one matrix."
         )
-    risk = matrix @ member  # cost of each decision where each component is the source
+    risk = matrix @ member  # cost of each decision for a row of each component
     rng = np.random.default_rng(random_state)
     if covariances is None:
         if table is not None:
@@ -119,7 +119,7 @@ def bayes_error(
         found = simulated_error(distributions, shares, risk, int(n_draws), rng)
         return BayesError(*found, f"Monte Carlo, {int(n_draws)} draws")
     centres, spreads = _projected(centres, spreads)
-    if centres.shape[1] == 0:  # all components are the same
+    if centres.shape[1] == 0:  # all components are equal
         return BayesError(float((risk @ shares).min()), 0.0, "components are equal")
     if centres.shape[1] == 1:
         value = _error_on_line(centres[:, 0], np.sqrt(spreads[:, 0, 0]), shares, risk)
@@ -167,7 +167,7 @@ def _checked_priors(priors: Any, k: int) -> Array:
 
 
 def _membership(labels: Any, components: int) -> Array:
-    """Of shape (classes, components): 1 where a component belongs to a class."""
+    """Of shape (classes, components): 1 if a component belongs to a class."""
     codes = np.arange(components) if labels is None else np.asarray(labels)
     numbered = codes.shape == (components,) and codes.dtype.kind in "iu"
     if not numbered or set(codes.tolist()) != set(range(codes.max() + 1)):
@@ -181,7 +181,7 @@ def _membership(labels: Any, components: int) -> Array:
 
 
 def _projected(centres: Array, spreads: Array) -> tuple[Array, Array]:
-    """On the space of the means, for components that share a covariance; otherwise as they are."""
+    """Projection to the span of the means, for components with a common covariance; unchanged otherwise."""
     if not np.allclose(spreads, spreads[0], rtol=1e-14, atol=0.0):
         return centres, spreads
     white = np.linalg.solve(np.linalg.cholesky(spreads[0]), (centres - centres[0]).T).T
@@ -191,7 +191,10 @@ def _projected(centres: Array, spreads: Array) -> tuple[Array, Array]:
 
 
 def _error_on_line(centres: Array, spreads: Array, shares: Array, risk: Array) -> float:
-    """Between the points where the best decision changes, the integral is a sum of normal probabilities."""
+    """Integrate on a line.
+
+    Between the points where the best decision changes, the integral is a sum of normal probabilities.
+    """
     used = shares > 0
     centres, spreads, shares, risk = centres[used], spreads[used], shares[used], risk[:, used]
     log_shares = np.log(shares)
@@ -216,7 +219,7 @@ def _error_on_line(centres: Array, spreads: Array, shares: Array, risk: Array) -
 
 
 def _error_in_plane(centres: Array, spreads: Array, shares: Array, risk: Array) -> BayesError:
-    """Along the first coordinate by adaptive quadrature; along the second, given the first, as on a line."""
+    """Integrate in a plane: adaptive quadrature along the first coordinate, and along the second as on a line."""
     first = np.sqrt(spreads[:, 0, 0])
     slope = spreads[:, 0, 1] / spreads[:, 0, 0]
     left_over = np.sqrt(spreads[:, 1, 1] - slope * spreads[:, 0, 1])

@@ -11,11 +11,11 @@ from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.metrics.costs import check_costs, constant_costs
 
-_SUM_TOLERANCE = 1e-3  # of probabilities in float32
+_SUM_TOLERANCE = 1e-3  # tolerance of sums of probabilities in float32
 
 
 def bayes_decision(proba: Any, costs: Any = None) -> Array:
-    """argmin_j Σ_k p(k | x)·C[j, k] for every row; a tie gives the first.
+    """argmin_j Σ_k p(k | x)·C[j, k] for every row; ties go to the first decision.
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ def bayes_decision(proba: Any, costs: Any = None) -> Array:
         Probabilities of the classes.
     costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
         C[j, k] is the cost of deciding j where k is true. Rows after those of the classes are decisions like "do not
-        decide". By default every mistake costs one, and the most probable class is taken.
+        decide". By default every mistake costs one, and the most probable class is chosen.
 
     Returns
     -------
     ndarray of int of shape (n,)
-        The numbers of the decisions: those of the classes come first.
+        Numbers of the decisions; those of the classes come first.
 
     Examples
     --------
@@ -114,9 +114,9 @@ def prior_decision(y: Any, costs: Any = None, *, sample_weight: Any = None) -> i
 
 
 def odds_cutoff(costs: Any) -> float:
-    """The odds p(second) : p(first) of two classes above which the second is decided.
+    """The odds p(second) : p(first) of two classes above which the second class is chosen.
 
-    (C[1, 0] − C[0, 0]) / (C[0, 1] − C[1, 1]): what deciding the second wrongly costs over what it saves.
+    (C[1, 0] − C[0, 0]) / (C[0, 1] − C[1, 1]): the cost of wrongly choosing the second class, divided by its saving.
 
     Parameters
     ----------
@@ -134,24 +134,24 @@ def odds_cutoff(costs: Any) -> float:
 
 
 def best_cutoff(scores: Array, if_first: Array, if_second: Array) -> tuple[float, float]:
-    """The cut-off of least total cost, with that cost; scores above it are decided for the second class.
+    """The cut-off with the least total cost, and that cost; scores above it are assigned to the second class.
 
     Parameters
     ----------
     if_first, if_second : ndarray of shape (n,)
-        What each row costs if it is decided for the first or for the second class.
+        Cost of each row if it is assigned to the first or to the second class.
 
     Returns
     -------
     cutoff : float
-        Half-way between two neighbouring scores; −inf decides everything for the second class, inf for the first.
-        The lowest of equally good ones.
+        Midpoint of two neighbouring scores; −inf assigns all rows to the second class, inf to the first. The lowest of
+        equally good cut-offs.
     cost : float
     """
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     totals = if_second.sum() + np.concatenate([[0.0], np.cumsum((if_first - if_second)[order])])
-    between = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])  # equal scores cannot be parted
+    between = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])  # equal scores cannot be separated
     best = int(np.where(between, totals, np.inf).argmin())
     edges = np.concatenate([[-np.inf], ordered, [np.inf]])
     low, high = edges[best], edges[best + 1]

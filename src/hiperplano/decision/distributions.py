@@ -15,7 +15,7 @@ _ROUNDED = 1e-6
 
 
 def checked_table(distributions: Any) -> Array | None:
-    """A table of p(x given class), one row for each class; None if it is not of numbers."""
+    """A table of p(x given class), one row for each class; None if it is not numeric."""
     try:
         table = np.asarray(distributions, dtype=np.float64)
     except (TypeError, ValueError):
@@ -42,7 +42,7 @@ def error_of_table(table: Array, shares: Array, risk: Array) -> float:
 
 
 def log_densities(distributions: Sequence[Any]) -> list[Any]:
-    """The function log p of each distribution: all of densities, or all of probabilities."""
+    """The function log p of each distribution: densities for all, or probabilities for all."""
     for name in ("logpdf", "logpmf"):
         if all(hasattr(one, name) and hasattr(one, "rvs") for one in distributions):
             return [getattr(one, name) for one in distributions]
@@ -58,7 +58,7 @@ def simulated_error(
 ) -> tuple[float, float]:
     """The mean over draws x of the cost of the best decision given x, and its standard error.
 
-    Each component is drawn from in proportion to its share, so that the shares themselves add no noise.
+    Each component is sampled in proportion to its share, so that the shares add no noise.
     """
     logs = log_densities(distributions)
     value = variance = 0.0

@@ -1,6 +1,6 @@
 """Points and the plane of a linear classifier: distances, projections, margins.
 
-A score is not a distance: it grows with the length of the coefficients. Divided by that length, it is.
+A score is not a distance: it is proportional to the norm of the coefficients. Divided by that norm, it is a distance.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def signed_distance(model: Any, X: Any) -> Array:
     Parameters
     ----------
     model : fitted linear classifier, or Pipeline that ends with one
-        With `coef_`, `intercept_` and `decision_function`: of hiperplano or scikit-learn. Distances are in the units
-        of the columns as the last step sees them.
+        Model of hiperplano or scikit-learn with `coef_`, `intercept_` and `decision_function`. Distances are in the
+        units of the columns as the last step sees them.
     X : array-like, CSR matrix or table of shape (n, d)
-        Rows whose distance is asked for.
+        Rows whose distance is computed.
 
     Returns
     -------
@@ -49,12 +49,12 @@ def signed_distance(model: Any, X: Any) -> Array:
 
 
 def project(model: Any, X: Any) -> Array:
-    """The points of a classifier's plane next to some rows: x − distance·coef/‖coef‖.
+    """The points of a classifier's plane nearest to some rows: x − distance·coef/‖coef‖.
 
     Parameters
     ----------
     model : fitted linear classifier of two classes
-        Of hiperplano or scikit-learn, with `coef_`, `intercept_` and `decision_function`.
+        Model of hiperplano or scikit-learn with `coef_`, `intercept_` and `decision_function`.
     X : array-like, CSR matrix or table of shape (n, d)
         Rows to project.
 
@@ -81,17 +81,17 @@ def project(model: Any, X: Any) -> Array:
 def margin(model: Any, X: Any, y: Any) -> Array:
     """Distances of rows from a classifier's plane, negative for rows on the wrong side.
 
-    y·(x·coef + intercept)/‖coef‖. The margin planes of a support vector machine are at 1/‖coef‖. The smallest of
-    all margins is that of the sample. With more than two classes: how far the row is from the nearest plane where
-    another class scores as much as its own, (score of its class − best other score)/‖difference of their
-    coefficients‖, the least of all others.
+    y·(x·coef + intercept)/‖coef‖. The margin planes of a support vector machine are at 1/‖coef‖. The smallest margin is
+    that of the sample. With more than two classes, it is the distance from the nearest plane where another class has
+    the same score as the row's own: the minimum over other classes of (score of the own class − other
+    score)/‖difference of their coefficients‖.
 
     Parameters
     ----------
     model : fitted linear classifier
-        Of hiperplano or scikit-learn, with `coef_`, `intercept_` and `decision_function`.
+        Model of hiperplano or scikit-learn with `coef_`, `intercept_` and `decision_function`.
     X : array-like, CSR matrix or table of shape (n, d)
-        Rows whose distance is asked for.
+        Rows whose distance is computed.
     y : array-like of shape (n,)
         Labels, all of them known to the model.
 

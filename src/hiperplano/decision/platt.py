@@ -20,13 +20,13 @@ from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 from hiperplano.solvers.likelihood.fit import fit_likelihood
 
 _FOLDS = 5
-_CLOSEST = 1e-7  # to 0 or 1 that a pair's probability comes, so that the coupled ones are determined
+_CLOSEST = 1e-7  # least distance of a pair's probability from 0 and 1, so that the coupled probabilities are determined
 
 
 def fit_sigmoids(
     kernel: Kernel, rows: Any, codes: Array, bound: Array, weight: Array, control: Control, random: Any
 ) -> tuple[Array, Array]:
-    """A and B of the sigmoid of each pair of classes, from scores of rows that five folds leave out in turn.
+    """A and B of the sigmoid of each pair of classes, from out-of-fold scores of five folds.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def fit_sigmoids(
         Bounds of the dual variables.
     weight : ndarray of shape (n,)
     random : RandomState
-        Deals the rows of each class to the folds.
+        Assigns the rows of each class to the folds.
     """
     n, fold = len(codes), np.empty(len(codes), dtype=np.intp)
     for code in np.unique(codes):
@@ -57,7 +57,7 @@ def fit_sigmoids(
     found = []
     for machine, (own, sign) in enumerate(machines):
         left = np.array([[np.any(own & use & (sign == side)) for use in trained] for side in (1.0, -1.0)])
-        # A fold that has rows of one class only to learn from takes all others for that class, too.
+        # A fold whose training rows have one class only predicts that class for all rows.
         alone = left[0].astype(float) - left[1].astype(float)
         held_out = np.where(np.all(left, axis=0)[fold], scores[:, machine], alone[fold])
         found.append(fit_sigmoid(held_out[own], sign[own] > 0, weight[own]))
@@ -73,14 +73,14 @@ def fit_sigmoid(scores: Array, positive: Array, weight: Array) -> tuple[float, f
     Parameters
     ----------
     scores : ndarray of shape (n,)
-        Of rows that the machine was not fitted to.
+        Scores of rows that the machine was not fitted to.
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,)
         A weight of 2 counts a row twice.
     """
     totals = weight @ positive, weight @ ~positive
     target = np.where(positive, (totals[0] + 1.0) / (totals[0] + 2.0), 1.0 / (totals[1] + 2.0))
-    # A target between 0 and 1 is a row of either class, each with its share of the weight.
+    # A target between 0 and 1 is represented by one row of each class, with its share of the weight.
     signs = np.repeat([1.0, -1.0], len(scores))[:, None]
     shares = np.concatenate([weight * target, weight * (1.0 - target)])
     rows = InMemory(np.tile(scores, 2)[:, None], signs, shares)
@@ -89,7 +89,7 @@ def fit_sigmoid(scores: Array, positive: Array, weight: Array) -> tuple[float, f
 
 
 def pair_probabilities(scores: Array, A: Array, B: Array) -> Array:
-    """Of the first class of each pair, for scores of shape (n, pairs) that are positive for it."""
+    """Probability of the first class of each pair, for scores of shape (n, pairs) that are positive for it."""
     return np.clip(expit(-(scores * A + B)), _CLOSEST, 1.0 - _CLOSEST)
 
 
@@ -102,12 +102,13 @@ def couple(pairs: Array, n_classes: int) -> Array:
     r = np.zeros((n, n_classes, n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         r[:, i, j], r[:, j, i] = pairs[:, column], 1.0 - pairs[:, column]
-    system = np.ones((n, n_classes + 1, n_classes + 1))  # the last row and column: the sum, and its multiplier
+    # The last row and column hold the constraint on the sum and its multiplier.
+    system = np.ones((n, n_classes + 1, n_classes + 1))
     system[:, -1, -1] = 0.0
     system[:, :-1, :-1] = -r * r.transpose(0, 2, 1)
     own = np.arange(n_classes)
     system[:, own, own] = np.sum(r**2, axis=1)
     right = np.zeros((n, n_classes + 1, 1))
     right[:, -1] = 1.0
-    found = np.maximum(np.linalg.solve(system, right)[:, :-1, 0], 0.0)  # below 0 by rounding only
+    found = np.maximum(np.linalg.solve(system, right)[:, :-1, 0], 0.0)  # negative only by rounding
     return np.asarray(found / found.sum(axis=1, keepdims=True))

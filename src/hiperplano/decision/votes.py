@@ -1,4 +1,4 @@
-"""Many classes from binary rules: votes, ties, and where binary rules contradict each other."""
+"""Multiclass decisions from binary rules: votes, ties, and contradictions between binary rules."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Votes:
     Attributes
     ----------
     winners : ndarray of int of shape (n,)
-        The number of the class decided for each row.
+        Number of the class chosen for each row.
     counts : ndarray of int of shape (n, classes)
         Votes for each class.
     tied : ndarray of bool of shape (n, classes)
-        The classes with most votes.
+        The classes with the most votes.
     ties : ndarray of bool of shape (n,)
-        Whether more than one class has most votes.
+        Whether several classes have the most votes.
     broken_by : ndarray of str of shape (n,)
-        How the winner was found: "votes" without a tie; "scores" where the tied class with the largest sum of scores
-        won; "order" where these are equal too and the first class was taken.
+        How the winner was found: "votes" without a tie; "scores" if the tied class with the largest sum of scores won;
+        "order" if these sums are equal, too, and the first class was taken.
     """
 
     winners: Array
@@ -93,16 +93,16 @@ def votes(scores: Any) -> Votes:
 
 
 def ambiguous(model: Any, X: Any) -> Array:
-    """The rows where binary rules contradict each other.
+    """The rows on which binary rules contradict each other.
 
-    For one-versus-rest, by scikit-learn's wrapper or a model's own (`multi_class="ovr"`): rows that two rules or more
-    claim, or none. For one-versus-one: rows on which classes tie in
-    votes. For a model with one score for each class: rows on which the largest score is shared.
+    For one-versus-rest, by scikit-learn's wrapper or a model's own (`multi_class="ovr"`): rows claimed by several
+    rules, or by none. For one-versus-one: rows on which classes tie in votes. For a model with one score for each
+    class: rows with several largest scores.
 
     Parameters
     ----------
     model : fitted OneVsRestClassifier, OneVsOneClassifier, or classifier with `decision_function`
-        Of hiperplano or scikit-learn.
+        Model of hiperplano or scikit-learn.
     X : array-like of shape (n, d)
         Rows to decide.
 
@@ -145,12 +145,12 @@ def ambiguous(model: Any, X: Any) -> Array:
 
 
 def claims(model: OneVsRestClassifier, X: Any) -> Array:
-    """Which classes one-versus-rest rules claim, of shape (n, classes)."""
+    """Classes claimed by one-versus-rest rules, of shape (n, classes)."""
     return np.column_stack([binary_scores(one, X) > 0 for one in model.estimators_])
 
 
 def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
-    """The scores of all pairs of a fitted one-versus-one model, in the order that `votes` takes.
+    """The scores of all pairs of a fitted one-versus-one model, in the order of `votes`.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
 
 
 def binary_scores(estimator: Any, X: Any) -> Array:
-    """Scores of shape (n,), positive where the second class is decided."""
+    """Scores of shape (n,), positive if the second class is chosen."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
     return np.asarray(estimator.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)

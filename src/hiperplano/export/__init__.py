@@ -1,1 +1,1 @@
-"""Models out of Python: SQL, ONNX, PMML, JSON, Excel."""
+"""Export of models: SQL, ONNX, PMML, JSON, Excel."""

@@ -27,7 +27,7 @@ _HEADS = (
     Message("points"),
 )
 _FORMATS = ("@", "@", "#,##0.##", "#,##0.##", "0.00%", "0.0000", "0.0000", "0.####")
-_MOST_LETTERS = 32_767  # of a cell of Excel
+_MOST_LETTERS = 32_767  # most characters in a cell of Excel
 _WIDEST = 60
 
 
@@ -35,14 +35,13 @@ def to_excel(scorecard: Any, path: str | Path) -> None:
     """Write the points table of a fitted scorecard to an Excel workbook.
 
     Sheets in the current language: the points of each bin with its rows, event rate, weight of evidence and
-    coefficient; the points of every category, of which a bin may hold hundreds, where there are columns of categories;
-    and the classes, the scale and the base points. Texts are written as texts: a category such as
-    `=1+1` is not a formula in it.
+    coefficient; the points of every category (a bin may hold hundreds), if there are columns of categories; and the
+    classes, the scale and the base points. Texts are written as texts: a category such as `=1+1` is not a formula.
 
     Parameters
     ----------
     scorecard : Scorecard
-        Fitted.
+        A fitted scorecard.
     path : str or Path
         File to write, with the ending .xlsx; completely or not at all.
 
@@ -111,7 +110,7 @@ def _variable_rows(variable: VariablePoints) -> list[list[Any]]:
 
 
 def _category_rows(card: Scorecard) -> list[list[Any]]:
-    """Every category and special code of the variables that have them, bin by bin."""
+    """Every category and special code of the variables, bin by bin."""
     rows: list[list[Any]] = []
     for variable in card.variable_points():
         bins = card.encoder_.binnings_[variable.name].bins_
@@ -134,7 +133,7 @@ def _facts(card: Scorecard) -> list[list[Any]]:
 
 
 def _write(sheet: Any, heads: list[str], rows: list[list[Any]], formats: tuple[str, ...]) -> None:
-    """A table with a heading that stays in sight."""
+    """Write a table with a frozen heading."""
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter
@@ -144,7 +143,7 @@ def _write(sheet: Any, heads: list[str], rows: list[list[Any]], formats: tuple[s
             cell = sheet.cell(number, place)
             if isinstance(value, str):
                 cell.value = ILLEGAL_CHARACTERS_RE.sub("�", value)[:_MOST_LETTERS]
-                cell.data_type = "s"  # also where it begins with "=", which would be a formula
+                cell.data_type = "s"  # text, even if it begins with "=", which would be a formula
                 cell.quotePrefix = value[:1] in tuple("=+-@")
             else:
                 cell.value = value

@@ -1,4 +1,4 @@
-"""A fitted model as formulas of a table's columns: what SQL, ONNX and PMML are written from."""
+"""A fitted model as formulas of a table's columns, from which SQL, ONNX and PMML are written."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Cell:
     Attributes
     ----------
     kind : {"number", "date", "text", "label"}
-        A date counts as microseconds since 1970. A label is text, or a number or boolean of which
-        the text is taken: `3` for 3.0, `true` for True.
+        A date is in microseconds since 1970. A label is text, or the text of a number or boolean: `3` for 3.0, `true`
+        for True.
     codes : tuple of float
-        Numbers that stand for no value, in addition to NULL and NaN.
+        Numbers that stand for a missing value, in addition to NULL and NaN.
     """
 
     name: str
@@ -31,14 +31,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Number:
-    """The number of a cell; none where the cell is empty, and none that may be used where it is infinite."""
+    """The number of a cell; missing if the cell is empty, and invalid if it is infinite."""
 
     cell: Cell
 
 
 @dataclass(frozen=True)
 class Imputed:
-    """A feature, or `fill` where a cell that it is made of is empty."""
+    """A feature, or `fill` if a cell of the feature is empty."""
 
     feature: Feature
     fill: float
@@ -69,11 +69,11 @@ class Lookup:
     Attributes
     ----------
     groups : tuple of (values, number)
-        Values are texts, or numbers where the cell is one.
+        Values are texts, or numbers for a numeric cell.
     empty, other : float or None
-        Where the cell is empty, and for values in no group.
+        For empty cells, and for values in no group.
 
-    A number that is None leaves the row without a prediction.
+    If the number is None, the row has no prediction.
     """
 
     cell: Cell
@@ -89,9 +89,9 @@ class Steps:
     Attributes
     ----------
     special : tuple of (codes, number)
-        Numbers that are looked up before the intervals are.
+        Codes that are looked up before the intervals.
     infinite : bool
-        Infinities belong to the outer intervals; otherwise they leave the row without a prediction.
+        Whether infinities belong to the outer intervals; otherwise such a row has no prediction.
     """
 
     cell: Cell
@@ -119,7 +119,7 @@ class LinearScores:
 
 @dataclass(frozen=True)
 class QuadraticScores:
-    """constant − ½·‖(features − mean)·whitening‖² for each class; for two, the second's less the first's."""
+    """constant − ½·‖(features − mean)·whitening‖² for each class; for two classes, the second score minus the first."""
 
     means: Array
     whitening: Array
@@ -154,12 +154,12 @@ class Decision:
     Attributes
     ----------
     classes : list
-        Labels of the scores; with one score, the first where it is at most `cutoff`, else the second.
+        Labels of the scores; with one score, the first label if it is at most `cutoff`, else the second.
     link : {"softmax", "one-versus-rest"} or None
         How scores become probabilities: the logistic function of one score, the softmax of several, or logistic
-        functions divided by their sum. None where the model has no probabilities.
+        functions divided by their sum. None if the model has no probabilities.
     costs : ndarray of shape (decisions, classes), optional
-        The decision of least expected cost is taken, and `labels` has one for each.
+        If given, the decision has the least expected cost, and `labels` has one entry for each decision.
     """
 
     classes: list[Any]
@@ -176,15 +176,15 @@ class Formula:
     Attributes
     ----------
     names : tuple of str
-        Of the features.
+        Names of the features.
     cells : tuple of Cell
-        All columns that the model takes, also where it does not use them, in its order.
+        All input columns of the model, in order, including unused ones.
     decision : Decision or None
         None for regressors, whose scores are their predictions.
     as_array : bool
-        The model takes an array of numbers, not a table of columns of several kinds.
+        Whether the input is an array of numbers instead of a table with columns of several kinds.
     points : Combination, optional
-        Of a scorecard: the sum of the points of a row's bins.
+        For a scorecard: the sum of the points of a row's bins.
     """
 
     cells: tuple[Cell, ...]
@@ -196,7 +196,7 @@ class Formula:
     points: Combination | None = None
 
     def used_features(self) -> list[tuple[Feature, int]]:
-        """The features that have a coefficient, and their numbers."""
+        """The features with a nonzero coefficient, and their numbers."""
         used = [True] * len(self.features)
         if not isinstance(self.scores, KernelScores):
             scores = self.scores
@@ -211,12 +211,12 @@ class Formula:
 
 
 def is_empty(cell: Cell) -> Lookup:
-    """1 where a cell is empty, else 0."""
+    """1 if a cell is empty, else 0."""
     return Lookup(cell, (), 1.0, 0.0)
 
 
 def scaled(feature: Feature, shift: float, scale: float) -> Feature:
-    """(feature − shift) / scale; the numbers of tables are computed at once."""
+    """(feature − shift) / scale; numbers in lookup tables are transformed directly."""
 
     def moved(number: float | None) -> float | None:
         return None if number is None else (number - shift) / scale
@@ -233,7 +233,7 @@ def scaled(feature: Feature, shift: float, scale: float) -> Feature:
 
 
 def cells_of(feature: Feature) -> frozenset[Cell]:
-    """The cells that a feature is made of."""
+    """The cells of a feature."""
     match feature:
         case Combination(features):
             return cells_in(features)
@@ -258,5 +258,5 @@ def finite_cells(features: Iterable[Feature]) -> frozenset[Cell]:
 
 
 def cells_in(features: Iterable[Feature]) -> frozenset[Cell]:
-    """The cells that features are made of."""
+    """The cells of several features."""
     return frozenset(cell for feature in features for cell in cells_of(feature))

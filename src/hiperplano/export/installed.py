@@ -1,4 +1,4 @@
-"""Whether an optional package is there."""
+"""Check for optional packages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hiperplano.errors import NotInstalled
 
 
 def require(package: str) -> None:
-    """Refuse, with the command that helps, if a package is not installed."""
+    """Raise an error, with the command to run, if a package is not installed."""
     if find_spec(package) is None:
         raise NotInstalled(
             "the package {package} is not installed; this export needs it. Run: pip install {command}",

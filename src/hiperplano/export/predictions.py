@@ -1,4 +1,4 @@
-"""What a model predicts for rows, in the shape of an export's result, and how two such predictions differ."""
+"""Predictions of a model in the shape of an export's result, and comparison of two such predictions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from hiperplano.features.table_columns import TableColumns
 
 @dataclass(frozen=True)
 class Predictions:
-    """Numbers and labels of rows; NaN and None where a row has none.
+    """Numbers and labels of rows; NaN and None for rows without a prediction.
 
     Attributes
     ----------
     numbers : dict of str to ndarray of shape (n, k)
-        "prediction", or "score", "probability" and, of scorecards, "points".
+        "prediction", or "score", "probability" and, for scorecards, "points".
     labels : list or None
         None for regressors.
     """
@@ -70,7 +70,7 @@ class Predictions:
         return largest, np.flatnonzero(wrong).tolist()
 
     def _tied(self, tolerance: float) -> Array:
-        """Rows in which rounding may decide."""
+        """Rows in which rounding errors may decide."""
         scores = self.numbers["score"]
         if scores.shape[1] == 1:
             gaps = np.abs(scores[:, 0] - self.cutoff)
@@ -81,7 +81,7 @@ class Predictions:
 
 
 def model_predictions(model: Any, X: Any, formula: Formula) -> Predictions:
-    """What a model predicts; rows that it refuses have NaN, and None as label."""
+    """Predictions of a model; rejected rows have NaN, and None as label."""
     _refuse_other_columns(model, X)
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     rows = X if hasattr(X, "shape") else np.asarray(X)
@@ -92,16 +92,16 @@ def model_predictions(model: Any, X: Any, formula: Formula) -> Predictions:
 
 
 def _refuse_other_columns(model: Any, X: Any) -> None:
-    """Columns that are not those of the fit are a mistake of the call, not of a row."""
+    """Raise an error for columns that are not those of the fit: they are an error of the call, not of a row."""
     first = model[0] if hasattr(model, "steps") else model
-    if not isinstance(first, Coding | TableColumns | ColumnTransformer):  # which look columns up by name
+    if not isinstance(first, Coding | TableColumns | ColumnTransformer):  # these look columns up by name
         _check_feature_names(first, X, reset=False)
 
 
 def _by_halves(model: Any, rows: Any, formula: Formula, start: int, stop: int) -> list[Predictions]:
-    """Predictions of all rows, looking for the refused ones by halving."""
+    """Predictions of all rows; rejected rows are found by bisection."""
     try:
-        with np.errstate(invalid="ignore", over="ignore"):  # in rows that are about to be refused
+        with np.errstate(invalid="ignore", over="ignore"):  # in rows that will be rejected
             return [_predict(model, _slice(rows, start, stop), formula)]
     except (InvalidData, ValueError):
         if stop - start == 1:

@@ -20,35 +20,35 @@ from hiperplano.messages import Message, translate
 
 
 class Coding(TransformerMixin, BaseEstimator):
-    """A frame's columns as numbers, by their kinds.
+    """Encode a frame's columns as numbers, by their kinds.
 
-    Numbers stay numbers, dates become days, ordered categories 0, 1, 2, …; where a value is missing stands the median
-    of the column (or what a model of the other columns says), and where that is not rare a further column tells that it
-    was missing. Nominal categories become one column each, with zeros in all of them for no value.
+    Numbers stay numbers, dates become days, and ordered categories 0, 1, 2, …. A missing value becomes the median of
+    the column (or the prediction of a model of the other columns); if missing values are not rare, an additional column
+    indicates them. Nominal categories become one column each, with zeros in all of them for a missing value.
 
     The numbers are those of scikit-learn's `SimpleImputer` and `OneHotEncoder` in a `ColumnTransformer`, but each
-    column is written straight to its place, in threads, without the copies that joining columns would take.
+    column is written directly to its place, in threads, which avoids copies.
 
     Parameters
     ----------
     columns : sequence of Column
-        Those that are not `used` are left out.
+        Columns of the frame; those that are not `used` are left out.
     fill : {"median", "model"}, default="median"
-        Where missing numbers come from: the middle of the column's histogram, or scikit-learn's `IterativeImputer`.
+        Imputation of missing numbers: by the median of the column, or by scikit-learn's `IterativeImputer`.
     independent : bool, default=False
-        Whether to leave out columns made that follow from others: copies of a column, indicators that say the same,
-        sums of columns. They tell a model nothing new, and no coefficient of theirs is determined.
+        Whether to leave out output columns that depend linearly on others: copies of a column, equal indicators, sums
+        of columns. They add no information, and their coefficients are not determined.
     terms : sequence of str, default=()
-        Terms to be made of the columns: `a*b`, `log(x)`, `x^2`, `spline(x, 4)`, `month(d)`, `weekday(d)`, `age(d)`.
+        Terms computed from the columns: `a*b`, `log(x)`, `x^2`, `spline(x, 4)`, `month(d)`, `weekday(d)`, `age(d)`.
 
     Attributes
     ----------
     coders_ : list of NumericEncoder and CategoricalEncoder
-        What was learned of each column.
+        The fitted encoder of each column.
     terms_ : list of Term
-        With what was learned of them.
+        The fitted terms.
     left_out_ : dict of str to list of str
-        Columns made that follow from others, and so are not passed on: which others these are, by name.
+        Output columns left out because they depend on others, with the names of those others.
     """
 
     def __init__(
@@ -81,23 +81,23 @@ class Coding(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_parameters: Any) -> Any:
-        """Learn medians and categories, and give the rows as numbers."""
+        """Learn medians and categories, and encode the rows."""
         made = self._learn(X)
         return self._frame(X, self._write(X) if made is None else made)
 
     def transform(self, X: Any) -> Any:
-        """The rows as numbers, a frame of shape (n, columns made); columns may come in any order."""
+        """Encode rows as a frame of shape (n, output columns); columns may come in any order."""
         check_is_fitted(self)
         return self._frame(X, self._write(X))
 
     def rows(self, X: Any) -> Array:
-        """The same numbers as a plain array, of shape (n, columns made)."""
+        """Encode rows as an array of shape (n, output columns)."""
         check_is_fitted(self)
         return self._passed_on(self._write(X))
 
     @classmethod
     def learned(cls, coders: Sequence[NumericEncoder | CategoricalEncoder]) -> Coding:
-        """A fitted coding, from what was learned of each column elsewhere."""
+        """A fitted coding, from encoders that were learned elsewhere."""
         columns = [coder.column for coder in coders]
         coding = cls(columns)
         coding.coders_ = sorted(coders, key=lambda coder: coder.column.kind == "nominal")
@@ -108,20 +108,20 @@ class Coding(TransformerMixin, BaseEstimator):
         return coding
 
     def _frame(self, X: Any, made: Array) -> Any:
-        """What was made, with names, without the columns that follow from others."""
+        """The output with names, without dependent columns."""
         import pandas as pd
 
         made = self._passed_on(made)
         return pd.DataFrame(made, index=X.index, columns=self.get_feature_names_out(), copy=False)
 
     def _passed_on(self, made: Array) -> Array:
-        """What was made, without the columns that follow from others."""
+        """The output without dependent columns."""
         if not self.left_out_:
             return made
         return made[:, [str(name) not in self.left_out_ for name in self._all_names()]]
 
     def _learn(self, X: Any) -> Array | None:
-        """What was made on the way, if anything."""
+        """Fit; return the encoded rows if they were computed on the way."""
         used = [column for column in self.columns if column.used]
         if not used:
             raise InvalidData(
@@ -162,11 +162,11 @@ class Coding(TransformerMixin, BaseEstimator):
             )
 
     def with_terms(self, X: Any) -> Any:
-        """The frame with the columns that its terms make."""
+        """The frame with the columns of its terms."""
         return with_terms(X, self.terms_)
 
     def _write(self, X: Any) -> Array:
-        """All columns that are made of a frame as it is given."""
+        """All output columns of a frame."""
         self._refuse_missing(X)
         return self._write_all(self.with_terms(X))
 
@@ -189,7 +189,7 @@ class Coding(TransformerMixin, BaseEstimator):
         return [coder for coder in self.coders_ if isinstance(coder, NumericEncoder)]
 
     def _with_missing(self, X: Any) -> Array:
-        """The numeric columns with their gaps."""
+        """The numeric columns with missing values."""
         return np.column_stack([numbers(X[coder.column.name], coder.column) for coder in self._numeric()])
 
     def _fit_imputer(self, X: Any) -> Any:
@@ -221,12 +221,12 @@ class Coding(TransformerMixin, BaseEstimator):
         return np.array([name for name in names if name not in self.left_out_], dtype=object)
 
     def display_names(self) -> list[str]:
-        """The same names in the current language: for display, while files keep the English names."""
+        """The same names in the current language, for display; files keep the English names."""
         check_is_fitted(self)
         return [translate(name) for name in self._all_names() if str(name) not in self.left_out_]
 
     def _all_names(self) -> list[str]:
-        """Of all columns that are made, each once: a table may have a column called `income missing` itself."""
+        """Names of all output columns, made unique: a table may itself have a column called `income missing`."""
         names: dict[str, str] = {}
         for name in (name for coder in self.coders_ for name in coder.names):
             while str(name) in names:
@@ -235,14 +235,14 @@ class Coding(TransformerMixin, BaseEstimator):
         return list(names.values())
 
     def without_codes(self, X: Any) -> Any:
-        """The columns that the model sees, with cells emptied that hold a code for "no value"."""
+        """The columns that the model uses, with codes for missing values removed."""
         check_is_fitted(self)
         coded = [column for column in self.columns if column.used and column.codes]
         emptied = {each.name: X[each.name].where(~X[each.name].isin(each.codes)) for each in coded}
         return X[self.feature_names_in_.tolist()].assign(**emptied)
 
     def references(self) -> dict[str, str | None]:
-        """For each nominal column the category that its others are compared with; None for no value."""
+        """For each nominal column, its reference category; None for a missing value."""
         check_is_fitted(self)
         return {
             each.column.name: each.reference
@@ -251,6 +251,6 @@ class Coding(TransformerMixin, BaseEstimator):
         }
 
     def too_rare(self) -> list[str]:
-        """The nominal columns that a model does not see, since none of their categories is frequent enough."""
+        """The nominal columns that a model does not use, since none of their categories is frequent enough."""
         check_is_fitted(self)
         return [each.column.name for each in self.coders_ if not each.names]

@@ -1,4 +1,4 @@
-"""What is known of a column: its kind, and the reason."""
+"""Description of a column: its kind, and the reason."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import Any
 from hiperplano.messages import Message
 
 USED = ("numeric", "ordered", "nominal", "date")
-"""Kinds that a model gets to see."""
+"""Kinds that a model uses."""
 UNUSED = ("identifier", "constant", "empty", "leak", "unselected")
 KINDS = (*USED, *UNUSED)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, as it was taken.
+    """A column of a table, and its interpretation.
 
     Attributes
     ----------
     kind : str
         One of `KINDS`.
     why : str
-        What speaks for this kind; a `Message` when it was guessed.
+        Reason for this kind; a `Message` if it was guessed.
     missing : int
         Cells without a value.
     order : tuple of str
         The values of an ordered column, from low to high.
     codes : tuple of float or str
-        Numbers or texts that stand for "no value"; they count as missing.
+        Numbers or texts that stand for a missing value.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Column:
 
 
 def column_of(fields: dict[str, Any]) -> Column:
-    """A column from the fields that a JSON text holds."""
+    """A column from the fields of a JSON text."""
     return Column(**fields | {"order": tuple(fields["order"]), "codes": tuple(fields["codes"])})
 
 
 def pack_columns(columns: Sequence[Column]) -> str:
-    """Columns as one text: a model's file grows by kilobytes with each object it holds."""
+    """Columns as one text, since a model's file grows by kilobytes with each object in it."""
     return json.dumps([asdict(column) for column in columns])
 
 
@@ -61,7 +61,7 @@ def unpack_columns(text: str) -> tuple[Column, ...]:
 
 
 def kind_label(kind: str) -> Message:
-    """The kind in words.
+    """The kind as words.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Columns that follow from others: copies, sums, and indicators that say the same."""
+"""Columns that depend linearly on others: copies, sums, and equal indicators."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from scipy.linalg import solve_triangular
 
 from hiperplano.data.design import Array
 
-_SHARE = 1e-10  # of a column's variance that the others leave: below, it is rounding
-_VISIBLE = 1e-6  # of a column's spread: an effect that counts
-_ROWS = 20_000  # of which, if their columns are independent, all rows' are
+_SHARE = 1e-10  # least share of a column's variance that others do not explain; less is a rounding error
+_VISIBLE = 1e-6  # least effect that counts, as a share of a column's standard deviation
+_ROWS = 20_000  # if the columns of this number of rows are independent, those of all rows are
 
 
 def dependent_columns(rows: Array) -> dict[int, list[int]]:
-    """The columns that are a weighted sum of earlier ones and a constant, each with those it follows from.
+    """The columns that are a linear combination of earlier ones and a constant, each with those it depends on.
 
-    A constant column follows from none. Tables with more columns than rows are left as they are: there every column
-    follows from others.
+    A constant column depends on none. Tables with more columns than rows are not reduced, since there every column
+    depends on others.
     """
     n, d = rows.shape
     if d >= n or not d:
@@ -28,7 +28,10 @@ def dependent_columns(rows: Array) -> dict[int, list[int]]:
 
 
 def _followers(rows: Array) -> dict[int, list[int]]:
-    """By Cholesky's factorisation of the correlations, in order: what is left of a column's variance is its pivot."""
+    """Dependent columns, by a Cholesky factorisation of the correlations in order.
+
+    A pivot is a column's unexplained variance.
+    """
     centred = rows - rows.mean(axis=0)
     spread = np.sqrt(np.einsum("ij,ij->j", centred, centred))
     size = np.abs(rows).max(axis=0)

@@ -15,7 +15,7 @@ from hiperplano.features.columns import Column, column_of
 from hiperplano.messages import Message
 
 RARE = "…"
-"""Stands for the categories that are too rare for a column of their own."""
+"""Represents the categories that are too rare for their own column."""
 _FEWEST, _SHARE, _MOST = 30, 0.01, 50
 
 
@@ -26,9 +26,9 @@ class NumericEncoder:
     Attributes
     ----------
     fill : float
-        What stands where there is no value: the median.
+        Value for missing cells: the median.
     marked : bool
-        Whether a further column tells where there was none.
+        Whether an additional column indicates missing cells.
     low, high : float
         The range of the values.
     """
@@ -43,7 +43,7 @@ class NumericEncoder:
     def of(cls, column: Column, series: Any) -> NumericEncoder:
         """Learn the median, and whether missing values are frequent enough for an indicator.
 
-        A column that marks a handful of rows would tell these few apart, and little else.
+        An indicator of a handful of rows would only single these out.
         """
         values = numbers(series, column)
         gaps = np.isnan(values)
@@ -58,7 +58,7 @@ class NumericEncoder:
     def from_summary(
         cls, column: Column, n_rows: int, n_gaps: int, median: float = 0.0, low: float = -np.inf, high: float = np.inf
     ) -> NumericEncoder:
-        """The same from what was found in all rows, wherever they are."""
+        """The same from statistics of all rows, wherever they are."""
         return cls(column, median, n_gaps >= _min_count(n_rows), low, high)
 
     @property
@@ -71,18 +71,18 @@ class NumericEncoder:
         return numbers(series, self.column)
 
     def categories(self, series: Any) -> tuple[Array, list[str]]:
-        """The number of the label of each cell, −1 for none, and the labels."""
+        """The label number of each cell, −1 for missing ones, and the labels."""
         return factorise(series, self.column)
 
     @property
     def names(self) -> list[str]:
-        """Of the columns that are made; some are messages."""
+        """Names of the output columns; some are messages."""
         name = self.column.name
         own = Message("{name} (days)", name=name) if self.column.kind == "date" else name
         return [own, Message("{name} missing", name=name)] if self.marked else [own]
 
     def write(self, series: Any, made: Array) -> None:
-        """Put the numbers into the first column, and where they are missing into the second.
+        """Write the numbers into the first column, and the indicator of missing cells into the second.
 
         Parameters
         ----------
@@ -101,16 +101,16 @@ class NumericEncoder:
 class CategoricalEncoder:
     """A nominal column: a column of 0 and 1 for each frequent category.
 
-    Zero in all of them stands for: no value; the most frequent category where (almost) every row has a value, since
-    columns for all categories and the intercept would depend on each other; and a category that was not seen before,
-    unless rare ones were pooled. A column of nothing but rare categories tells nothing, and gets no column.
+    Zeros in all of them stand for a missing value; for the most frequent category if (almost) every row has a value,
+    since columns for all categories and the intercept would be linearly dependent; and for a category that was not seen
+    before, unless rare ones were pooled. A column with only rare categories gets no output column.
 
     Attributes
     ----------
     kept : tuple of str
         The categories with a column.
     reference : str or None
-        The most frequent one where it has none.
+        The most frequent category, if it has no column.
     known : tuple of str
         All categories of the fit.
     """
@@ -122,29 +122,29 @@ class CategoricalEncoder:
 
     @classmethod
     def of(cls, column: Column, series: Any) -> CategoricalEncoder:
-        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50."""
+        """Learn which categories get a column: at most 50, each in at least 1% of the rows and in 30 rows."""
         codes, labels = factorise(series, column)
         counts = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)
         return cls.from_counts(column, labels, counts[1:], int(counts[0]))
 
     @classmethod
     def from_counts(cls, column: Column, labels: list[str], counts: Array, gaps: int) -> CategoricalEncoder:
-        """The same from how many of all rows have each label, and how many none."""
+        """The same from the number of rows with each label, and without one."""
         known = tuple(label for label, seen in zip(labels, (counts > 0).tolist(), strict=True) if seen)
         return cls(column, *_frequent_categories(counts, gaps, labels), known)
 
     def categories(self, series: Any) -> tuple[Array, list[str]]:
-        """The number of the label of each cell, −1 for none, and the labels."""
+        """The label number of each cell, −1 for missing ones, and the labels."""
         return factorise(series, self.column)
 
     @property
     def names(self) -> list[str]:
-        """Of the columns that are made; some are messages."""
+        """Names of the output columns; some are messages."""
         name = self.column.name
         return [Message("{name} = (other)", name=name) if label == RARE else f"{name} = {label}" for label in self.kept]
 
     def write(self, series: Any, made: Array) -> None:
-        """Put a one where a row has the category of the column.
+        """Write a one where a row has the category of the column.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ def unpack_encoders(text: str) -> list[NumericEncoder | CategoricalEncoder]:
 
 
 def numbers(series: Any, column: Column) -> Array:
-    """The numbers of a column, with NaN for no value, of shape (n,)."""
+    """The numbers of a column, with NaN for missing values, of shape (n,)."""
     kind = getattr(series.dtype, "kind", "O")
     if column.kind == "ordered":
         codes, labels = factorise(series, column)
@@ -210,7 +210,7 @@ def _type_error_message(series: Any, column: Column, expected: Message) -> Messa
 
 
 def _not_numbers(series: Any) -> Array:
-    """Cells of text that are no number; where all are, the first with a value."""
+    """Text cells that are not numbers; the first nonempty cell if all are."""
     import pandas as pd
 
     there = series.notna().to_numpy()
@@ -220,7 +220,7 @@ def _not_numbers(series: Any) -> Array:
 
 
 def factorise(series: Any, column: Column) -> tuple[Array, list[str]]:
-    """The number of the label of each cell, −1 for none, and the labels."""
+    """The label number of each cell, −1 for missing ones, and the labels."""
     import pandas as pd
 
     if not isinstance(series.dtype, pd.CategoricalDtype):
@@ -233,19 +233,19 @@ def factorise(series: Any, column: Column) -> tuple[Array, list[str]]:
 
 
 def label_of(value: Any) -> str:
-    """Whole numbers look the same whether the column has gaps (and is of floats) or not; so do yes and no."""
+    """Label of a value. Integers look the same whether or not the column has gaps (and so is float); so do booleans."""
     if isinstance(value, bool | np.bool_):
-        return str(value).lower()  # as files write it
+        return str(value).lower()  # as in files
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _min_count(n_rows: int) -> float:
-    """Rows that a column of their own must have: of fewer, a model learns by heart to which class they belong."""
+    """Least number of rows of a category with its own column; a model would memorise the classes of fewer rows."""
     return max(1, min(_FEWEST, n_rows // 20), _SHARE * n_rows)
 
 
 def _frequent_categories(counts: Array, gaps: int, labels: list[str]) -> tuple[tuple[str, ...], str | None]:
-    """The categories that get a column, in their order, and the one that is understood where none has its column."""
+    """The categories that get a column, in their order, and the reference category, if any."""
     by_count = np.argsort(-counts, kind="stable")[:_MOST]
     enough = _min_count(int(counts.sum()) + gaps)
     kept = [number for number in by_count.tolist() if counts[number] >= enough]
@@ -253,7 +253,7 @@ def _frequent_categories(counts: Array, gaps: int, labels: list[str]) -> tuple[t
     if len(pooled) == 1 and len(kept) < _MOST:
         kept, pooled = [*kept, *pooled], []
     if gaps < enough and not kept:
-        return (), None  # one column for all of them would be the intercept once more
+        return (), None  # one column for all rows would duplicate the intercept
     reference = None if gaps >= enough else labels[kept[0]]
     names = [labels[number] for number in sorted(kept, key=lambda number: labels[number])]
     own = tuple(name for name in names if name != reference)

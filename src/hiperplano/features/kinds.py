@@ -20,9 +20,9 @@ from hiperplano.features.ordinal import ordinal_order
 from hiperplano.features.special_codes import emptied, special_codes
 from hiperplano.messages import Message
 
-_SAMPLE = 5_000  # rows in which a column that tells the target is seen to do so
+_SAMPLE = 5_000  # rows that are enough to detect a column that reveals the target
 _MOST_CATEGORIES = 1_000
-_FEW_ROWS = 100  # below, all values of an honest column may differ
+_FEW_ROWS = 100  # in smaller tables, all values of an ordinary column may differ
 _MOST_LIKE_CODES = 9
 _ID = re.compile(
     r"(^|[_\W])(id|key|uuid|folio|documento|c[eé]dula|nit|dni|rut|ruc|cuit|cuil|curp|rfc|cpf|ssn)([_\W]|$)|(Id|ID)$",
@@ -39,20 +39,20 @@ def infer_kinds(
     missing: Mapping[str, Sequence[float | str]] | None = None,
     leaks: bool = True,
 ) -> list[Column]:
-    """The kind of each column but the target.
+    """The kind of each column except the target.
 
     Parameters
     ----------
     table : pyarrow Table
-        As `read_table` gives it.
+        Table as returned by `read_table`.
     chosen : mapping, optional
-        Kinds that a person has chosen, by column.
+        Kinds chosen by the user, by column.
     orders : mapping, optional
         Values of ordered columns from low to high.
     missing : mapping, optional
-        Values that stand for "no value", by column, in place of the guess; the table is already without them.
+        Codes for missing values by column, instead of guessed ones; they are already removed from the table.
     leaks : bool, default=True
-        Whether to suspect columns that tell the target.
+        Whether to check for columns that reveal the target.
     """
     chosen, orders, missing = dict(chosen or {}), dict(orders or {}), dict(missing or {})
     _check_given(table, target, {"--kind": chosen, "--order": orders, "--missing": missing})
@@ -73,7 +73,7 @@ def infer_kinds(
 
 
 def without_codes(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
-    """The table with the cells emptied that hold a code for "no value"."""
+    """The table with codes for missing values removed."""
     for column in columns:
         if column.codes and column.name in table.column_names:
             place = table.column_names.index(column.name)
@@ -82,7 +82,7 @@ def without_codes(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
 
 
 def perhaps_categories(table: pa.Table, columns: Sequence[Column]) -> list[str]:
-    """Numeric columns that hold a few whole numbers from 1 on, as codes of categories do."""
+    """Numeric columns with a few integers from 1 on, which may be codes of categories."""
     return [each.name for each in columns if each.kind == "numeric" and _like_codes(table.column(each.name))]
 
 
@@ -168,17 +168,20 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
 
 
 def _shown(low: float, high: float, value: float) -> Message:
-    """With thousands apart, unless they are years."""
+    """A number with thousands separators, unless it may be a year."""
     return Message.number(value, ".0f" if 1000 <= low <= high < 3000 else _spec(value))
 
 
 def _spec(value: float) -> str:
-    """All digits before the point, unless there are very many; six in all where they are few."""
+    """Number format: all digits before the point, unless there are very many.
+
+    Six significant digits for small numbers.
+    """
     return ",.0f" if 1e4 <= abs(value) < 1e15 else ",.6g"
 
 
 def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:
-    """Numbers of rows or clients: each occurs once, and they have such a name or lie close together."""
+    """Whether numbers identify rows or clients: each occurs once, and the name says so or they are close together."""
     n = len(column) - column.null_count
     if n < _FEW_ROWS or not (_ID.search(name) or high - low < 1.5 * n):
         return False
@@ -238,7 +241,7 @@ def _with_given_kind(column: Column, values: pa.ChunkedArray, kind: str, order: 
 
 
 def _refuse_unordered(name: str, values: pa.ChunkedArray, order: Sequence[str]) -> None:
-    """Every value needs its place: one without would be lost."""
+    """Raise an error if a value is missing from an order."""
     counts = {str(each["values"]): each["counts"] for each in pc.value_counts(values.drop_null()).to_pylist()}
     left = [value for value in counts if value not in order]
     if left:

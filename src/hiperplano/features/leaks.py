@@ -12,17 +12,17 @@ from hiperplano.metrics.ranking import ranking_scores
 
 _ALMOST = 0.999
 _EXACTLY = 0.999999
-_FEWEST = 20  # rows in a class below which a perfect order can be luck
+_FEWEST = 20  # in smaller classes, a perfect order can be chance
 _MOST_GROUPS = 50
 
 
 def leakage_reason(column: pa.ChunkedArray, target: pa.ChunkedArray, codes: tuple[float, ...] = ()) -> str:
-    """Why a column is suspected; empty if it is not.
+    """Why a column is suspected of revealing the target; empty if it is not.
 
     Parameters
     ----------
     codes : tuple of float
-        Numbers of the column that stand for "no value".
+        Numbers of the column that stand for a missing value.
     """
     both = pc.and_(pc.is_valid(column), pc.is_valid(target))
     if codes:
@@ -50,13 +50,13 @@ def leakage_reason(column: pa.ChunkedArray, target: pa.ChunkedArray, codes: tupl
 
 
 def _codes(column: pa.ChunkedArray) -> Array:
-    """Numbers of words, those that occur only."""
+    """Codes of words, without unused ones."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return np.unique(whole.indices.to_numpy(zero_copy_only=False), return_inverse=True)[1]
 
 
 def _leak_of_categories(groups: Array, classes: Array) -> str:
-    """Whether each word goes with one class."""
+    """Whether each word belongs to one class only."""
     n_groups = int(groups.max()) + 1
     if n_groups > _MOST_GROUPS or n_groups < 2:
         return ""

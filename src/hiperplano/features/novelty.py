@@ -1,4 +1,4 @@
-"""Rows unlike those of a fit: numbers outside its range, categories it never saw, columns that are not there."""
+"""Rows unlike those of a fit: numbers outside its range, unseen categories, missing columns."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Oddity:
-    """A column with the rows in which it holds what the fit has not seen.
+    """A column, and the rows in which its values are new to the fit.
 
     Attributes
     ----------
     rows : ndarray of bool
     what : Message
-        Of the column as a whole: how many rows, and an example.
+        Description of the column: number of rows, and an example.
     brief : Message
-        For a cell beside the row.
+        Short text for a single row.
     """
 
     column: str
@@ -36,15 +36,15 @@ class Oddity:
 
 @dataclass(frozen=True)
 class Novelty:
-    """What is unlike the rows of the fit.
+    """Differences of a table from the rows of the fit.
 
     Attributes
     ----------
     missing_columns : list of str
-        Those that the model needs and the table has not.
+        Columns that the model needs and the table lacks.
     oddities : list of Oddity
     n_rows, n_columns : int
-        Of the table, and that the model needs.
+        Rows of the table, and columns that the model needs.
     """
 
     missing_columns: list[str]
@@ -54,11 +54,11 @@ class Novelty:
 
     @property
     def odd_rows(self) -> int:
-        """Rows in which something is unlike."""
+        """Mask of the rows with something new."""
         return int(np.count_nonzero(np.any([each.rows for each in self.oddities], axis=0))) if self.oddities else 0
 
     def flags(self) -> list[Message]:
-        """For every row what is unlike in it; empty for most."""
+        """For every row, what is new in it; empty for most."""
         flags: list[list[Message]] = [[] for _ in range(self.n_rows)]
         for each in self.oddities:
             for row in np.flatnonzero(each.rows).tolist():
@@ -72,7 +72,7 @@ def novelty(coding: Any, frame: Any) -> Novelty:
     Parameters
     ----------
     coding : Coding, or another first step
-        Of another nothing is known: it looks at new rows itself.
+        The coding. Any other step checks new rows itself.
     """
     if not isinstance(coding, Coding):
         return Novelty([], [], len(frame))
@@ -81,7 +81,7 @@ def novelty(coding: Any, frame: Any) -> Novelty:
     given = set(coding.feature_names_in_.tolist())
     for coder in coding.coders_:
         name = coder.column.name
-        if name in missing or name not in given:  # terms are as their columns
+        if name in missing or name not in given:  # terms are like their columns
             continue
         odd = _outside(coder, frame[name]) if isinstance(coder, NumericEncoder) else _unseen(coder, frame[name])
         found += [odd] if odd is not None else []
@@ -132,7 +132,8 @@ def _unseen(coder: Any, series: Any) -> Oddity | None:
 
 
 def _number(value: float) -> Message:
-    return Message.number(float(value), ",.0f" if 1e4 <= abs(value) < 1e15 else ".6g")  # 2008 may be a year
+    # No thousands separator below 10,000, since 2008 may be a year.
+    return Message.number(float(value), ",.0f" if 1e4 <= abs(value) < 1e15 else ".6g")
 
 
 def _day(value: float) -> str:

@@ -58,12 +58,12 @@ _BELOW, _ABOVE = ("<", "<=", "≤"), (">", ">=", "≥")
 
 
 def ordinal_order(values: Sequence[str]) -> tuple[str, ...]:
-    """The values from low to high where they are a known scale or begin with numbers; else nothing.
+    """The values from low to high if they are a known scale or begin with numbers; else empty.
 
     Parameters
     ----------
     values : sequence of str
-        The different values of a column.
+        The distinct values of a column.
     """
     if not _FEWEST <= len(values) <= _MOST:
         return ()
@@ -79,7 +79,7 @@ def ordinal_order(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _plain(word: str) -> str:
-    """Without capitals, accents and signs between words, which people leave out."""
+    """Text without capitals, accents and separators."""
     letters = unicodedata.normalize("NFD", word.strip().lower())
     return re.sub(r"[\s_.-]+", " ", "".join(letter for letter in letters if not unicodedata.combining(letter)))
 
@@ -91,5 +91,5 @@ def _sort_key(found: re.Match[str] | None) -> tuple[float, int]:
 
 
 def _is_whole(value: str) -> bool:
-    """Plain numbers kept as text are codes (of places, of products), not a scale."""
+    """Whether text is an integer: such text is a code (of places, of products), not a scale."""
     return value.strip().isdigit()

@@ -1,4 +1,4 @@
-"""Numbers and texts that stand for no value, such as −9 or 999: one rule, applied before anything looks at a column."""
+"""Codes for missing values, such as −9 or 999: one rule, applied before anything else reads a column."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.messages import Message
 
 ALL = "*"
-"""In place of a column's name: every column but the target."""
+"""Stands for every column except the target."""
 _NINES = tuple(10**k - 1 for k in range(1, 9))  # 9, 99, 999, …
 _FAMILY = {value for nines in _NINES for value in (nines, nines - 1, nines - 2, nines - 3)} | {77, 88, 777, 888}
 _BELOW = {-value for value in _FAMILY} | {-1}
 _ABOVE = {value for value in _FAMILY if value > 90}
 _MOST_CODES = 4
-_FREQUENT = 100  # rows of a value far from all others: a code however many other rows there are
+_FREQUENT = 100  # rows with a value far from all others that make it a code, however many other rows there are
 
 
 def without_given(
     table: pa.Table, given: Mapping[str, Sequence[str]], target: str | None
 ) -> tuple[pa.Table, dict[str, tuple[float | str, ...]]]:
-    """The table with the values that a person calls missing emptied, and these values by column.
+    """The table without the values that the user declared missing, and these values by column.
 
     Parameters
     ----------
     given : mapping of str to sequence of str
-        By column, or by `ALL`; an empty sequence says that no value is to be guessed.
+        Values by column, or by `ALL`; an empty sequence means that no value is guessed.
     """
     found: dict[str, tuple[float | str, ...]] = {}
     for place, name in enumerate(table.column_names):
@@ -69,15 +69,16 @@ def emptied(column: pa.ChunkedArray, codes: Sequence[float | str]) -> pa.Chunked
 
 
 def special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tuple[float, ...], str]:
-    """Codes of a column of numbers between `low` and `high`: far from all others, frequent, and of the usual digits.
+    """Codes of a numeric column with the range `low` to `high`: far from all others, frequent, and with typical digits.
 
-    Below, numbers such as −9, −8, −7 where all others are 0 or more; above, such as 997, 998, 999 far beyond the rest.
+    Below the range, numbers such as −9, −8, −7 if all others are 0 or more; above it, such as 997, 998, 999 far beyond
+    the rest.
 
     Returns
     -------
     codes : tuple of float
     why : str
-        Empty where there are none.
+        Empty if there are none.
     """
     found: list[float] = []
     reasons = []

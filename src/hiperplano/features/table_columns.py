@@ -1,4 +1,4 @@
-"""The columns that a model takes, picked from a table by name."""
+"""Selection of a model's columns from a table by name."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from hiperplano.errors import InvalidData
 
 
 class TableColumns(TransformerMixin, BaseEstimator):
-    """Pick columns of a table by name, as they are: the first step of a pipeline whose model takes columns of any kind.
+    """Select columns of a table by name: the first step of a pipeline whose model accepts columns of any kind.
 
     Parameters
     ----------
     names : sequence of str
-        Of the columns.
+        Names of the columns.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Nothing to learn."""
+        """Do nothing."""
         self.n_features_in_ = len(X.columns)
         return self
 

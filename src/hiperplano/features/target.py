@@ -37,7 +37,7 @@ _FEW_NUMBERS = 10
 
 @dataclass(frozen=True)
 class Target:
-    """A target, read.
+    """A validated target.
 
     Attributes
     ----------
@@ -46,13 +46,13 @@ class Target:
     values : ndarray
         Labels or numbers, one for each row.
     why : str
-        What speaks for the task.
+        Reason for the task.
     positive : label or None
-        Of two classes the one that is looked for.
+        The positive one of two classes.
     classes : list
         The labels in sorted order; empty for a regression.
     codes : ndarray of int or None
-        The number of its class for every row.
+        Class number of every row.
     """
 
     name: str
@@ -70,11 +70,11 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     Parameters
     ----------
     path : Path
-        Of the file, for messages.
+        Path of the file, for messages.
     task : str or None
         "classification" or "regression"; None: guessed.
     positive : str or None
-        Of two classes the one that is looked for.
+        The positive one of two classes.
     """
     if not len(column):
         raise InvalidTarget(
@@ -142,9 +142,9 @@ def plain_labels(column: pa.ChunkedArray) -> Array:
 
 
 def sorted_labels(column: pa.ChunkedArray) -> tuple[Array, Array]:
-    """The different values of a column in sorted order, and the number of its value for every row.
+    """The distinct values of a column in sorted order, and the value number of every row.
 
-    Texts are held as an array of their length, which is sorted and compared much faster than one of objects.
+    Texts are stored as a fixed-width array, which is sorted and compared much faster than an array of objects.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def sorted_labels(column: pa.ChunkedArray) -> tuple[Array, Array]:
     if values.dtype.kind == "f" and bool((values == np.floor(values)).all()):
         values = values.astype(np.int64)
     numbers = whole.indices.to_numpy(zero_copy_only=False)
-    there = np.bincount(numbers, minlength=len(values)) > 0  # words of rows that were left out are no labels
+    there = np.bincount(numbers, minlength=len(values)) > 0  # words of dropped rows are not labels
     order = np.argsort(values[there])
     place = np.zeros(len(values), dtype=np.intp)
     place[np.flatnonzero(there)[order]] = np.arange(len(order))
@@ -187,12 +187,12 @@ def _positive(name: str, classes: Array, wanted: str | None) -> Any:
 
 
 def labels_of_model(file: Path, name: str, column: pa.ChunkedArray, classes: Array | None) -> Array:
-    """A target in the labels that a model knows, or as numbers where it has no classes.
+    """A target as labels known to a model, or as numbers if it has no classes.
 
     Parameters
     ----------
     column : ChunkedArray
-        Without gaps.
+        Column without gaps.
     classes : ndarray or None
         The labels; None for a regression.
     """

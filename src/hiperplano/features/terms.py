@@ -22,7 +22,7 @@ _MOST_KNOTS = 9
 
 @dataclass(frozen=True)
 class Term:
-    """A term, as a person writes it.
+    """A term, as the user writes it.
 
     Attributes
     ----------
@@ -31,13 +31,13 @@ class Term:
     kind : str
         "log", "spline", "month", "weekday", "age", "power" or "product".
     columns : tuple of Column
-        What it is made of.
+        Columns of the term.
     number : int
         The power, or the number of knots.
     knots : tuple of float
-        Learned: of a spline; of an age the day to which it is counted.
+        Learned knots of a spline, or the reference day of an age.
     levels : tuple of str
-        Learned: categories of a product that have a column of their own.
+        Learned categories of a product that have their own column.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Term:
     levels: tuple[str, ...] = ()
 
     def fitted(self, frame: Any) -> Term:
-        """The term with what is to be learned from rows."""
+        """The term fitted to rows."""
         first = self.columns[0]
         if self.kind == "log" and bool(np.any(numbers(frame[first.name], first) <= 0)):
             raise InvalidData(
@@ -67,7 +67,7 @@ class Term:
         return self
 
     def made(self) -> list[Column]:
-        """The columns that are made of it."""
+        """Names of its output columns."""
         nominal = [column for column in self.columns if column.kind == "nominal"]
         if self.kind in ("month", "weekday") or (self.kind == "product" and len(nominal) == 2):
             return [Column(self.text, "nominal")]
@@ -78,7 +78,7 @@ class Term:
         return [Column(self.text, "numeric")]
 
     def values(self, frame: Any) -> list[Any]:
-        """The cells of these columns."""
+        """Values of its output columns."""
         series = [frame[column.name] for column in self.columns]
         if self.kind in ("month", "weekday"):
             part = series[0].dt.month if self.kind == "month" else series[0].dt.day_name()
@@ -107,12 +107,12 @@ class Term:
 
 
 def parse_terms(texts: Sequence[str], columns: Sequence[Column]) -> list[Term]:
-    """Terms as they were written, with the columns that they name.
+    """Parse terms, and find the columns that they name.
 
     Parameters
     ----------
     columns : sequence of Column
-        Those that a model sees.
+        Columns that a model uses.
     """
     known = {column.name: column for column in columns if column.used}
     return [_parse(text.strip(), known) for text in texts]
@@ -160,7 +160,7 @@ def _columns(text: str, names: Sequence[str], known: dict[str, Column], kinds: t
 
 
 def _knots(values: Array, term: Term) -> tuple[float, ...]:
-    """Quantiles, from the 5% to the 95% one."""
+    """Quantiles from 5% to 95%."""
     known = values[~np.isnan(values)]
     knots = np.unique(np.quantile(known, np.linspace(0.05, 0.95, term.number))) if len(known) else np.empty(0)
     if len(knots) < 3:
@@ -171,7 +171,7 @@ def _knots(values: Array, term: Term) -> tuple[float, ...]:
 
 
 def _spline(x: Array, knots: Array) -> Array:
-    """Cubic splines that are straight outside their knots: what they add to a straight line, knots − 2 columns."""
+    """Natural cubic splines, which are linear outside their knots: knots − 2 columns in addition to the linear one."""
     last, before = knots[-1], knots[-2]
 
     def cubed(at: float) -> Array:

@@ -1,4 +1,4 @@
-"""Mercer kernels: values that print as the formula they are, and that sums and products make new ones of."""
+"""Mercer kernels: values that print as their formula, and can be added and multiplied."""
 
 from hiperplano.kernels.algebra import Constant, Kernel, Product, Scaled, Sum
 from hiperplano.kernels.distance import RBF, Laplacian

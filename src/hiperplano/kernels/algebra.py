@@ -1,4 +1,4 @@
-"""Kernels as values, and the rules that make new ones: constants, sums, products, and a function of either row."""
+"""Kernels as values, and the rules for new ones: constants, sums, products, and scaling by a function."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hiperplano.kernels.matrix import gram
 from hiperplano.messages import Message
 
 Prepared = tuple[Any, ...]
-"""What a kernel needs of rows, computed once: a nested tuple of arrays, or CSR arrays, with an entry for each row."""
+"""Precomputed data of rows for a kernel: a nested tuple of arrays, or CSR arrays, with an entry for each row."""
 
 
 class Kernel(ABC):
     """A function k(x, x′) of two rows, an inner product of features φ(x)·φ(x′) where it is positive definite.
 
-    Kernels are values: equal if they are the same formula with the same numbers, printed as the formula they are, not
-    changed once made. (`set_params` changes one in place, as a grid search does with the clone it has made.)
+    Kernels are values: they are equal if formula and numbers are equal, print as their formula, and are immutable.
+    (Only `set_params` changes a kernel in place, as a grid search does with its clone.)
     """
 
     positive_definite: bool = True
@@ -33,13 +33,13 @@ class Kernel(ABC):
 
     @abstractmethod
     def prepare(self, X: Any, centre: Array) -> Prepared:
-        """What is needed of rows, computed once.
+        """Precompute what is needed of rows.
 
         Parameters
         ----------
         X : ndarray or csr_array of shape (n, d)
         centre : ndarray of shape (d,)
-            A point amid the rows: kernels of a difference may measure from there, which keeps digits.
+            A point among the rows; kernels of differences may use it as origin, which keeps digits.
         """
 
     @abstractmethod
@@ -62,7 +62,7 @@ class Kernel(ABC):
         """
 
     def features(self, X: Any) -> Any:
-        """φ(x) of every row, with k(x, x′) = φ(x)·φ(x′), where it has finitely many entries.
+        """φ(x) of every row, with k(x, x′) = φ(x)·φ(x′), if it has finitely many entries.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Kernel(ABC):
         Returns
         -------
         Kernel
-            Positive definite where this one is.
+            Positive definite if this one is.
         """
         return Scaled(self, f)
 
@@ -170,7 +170,7 @@ class Kernel(ABC):
         return self
 
     def __post_init__(self) -> None:
-        """Check the parameters; here, those that are kernels."""
+        """Validate the parameters; here, those that are kernels."""
         for name in ("left", "right", "kernel"):
             if not isinstance(getattr(self, name, self), Kernel):
                 raise InvalidParameter(
@@ -379,7 +379,7 @@ def _as_kernel(value: Any) -> Kernel | None:
 
 
 def length(X: Any) -> int:
-    """Rows of an array, a sparse matrix or a list."""
+    """Number of rows of an array, a sparse matrix or a list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

@@ -1,4 +1,4 @@
-"""Kernels with few features: how many they have, and whether it pays to compute them."""
+"""Kernels with few features: their number, and whether computing them is worthwhile."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hiperplano.kernels.algebra import Constant, Kernel, Product, Scaled, Sum
 from hiperplano.kernels.inner_product import Linear, Polynomial
 from hiperplano.kernels.matrix import dense_if_small
 
-_ROWS = 4  # for each feature, from which on solvers in the features are faster than those on the Gram matrix
+_ROWS = 4  # rows per feature from which solvers in the features are faster than those on the Gram matrix
 
 
 def n_features(kernel: Kernel, n_columns: int) -> float:
-    """Number of entries of `kernel.features` for rows with so many columns; infinite where it is not known."""
+    """Number of entries of `kernel.features` for a number of columns; infinite if unknown."""
     match kernel:
         case Linear():
             return n_columns
@@ -43,7 +43,7 @@ def few_features(kernel: Kernel, X: Any, n_rows: int) -> Array | None:
     kernel : Kernel
     X : ndarray or CSR matrix of shape (n, d)
     n_rows : int
-        Of the smallest problem that is to be solved with them.
+        Number of rows of the smallest problem to solve with them.
     """
     if _ROWS * n_features(kernel, X.shape[1]) > n_rows:
         return None

@@ -18,7 +18,7 @@ from hiperplano.kernels.width import check_gamma, shown_gamma, width
 
 
 class Radial(Kernel):
-    """A kernel of the distance: k(x, x) = 1."""
+    """A kernel of the distance, with k(x, x) = 1."""
 
     def diagonal(self, X: Any) -> Array:
         return np.ones(length(X))
@@ -76,7 +76,8 @@ class RBF(Radial):
             inner_products(x[0], z[1], out)
         limit = -1.0 / np.sqrt(np.finfo(out.dtype).eps)
         far, also_far = np.flatnonzero(x[2] < limit), np.flatnonzero(z[2] < limit)
-        if len(far) and len(also_far):  # so far from the centre that squares leave no digits of what lies between them
+        # These are so far from the centre that squares leave no digits of their differences.
+        if len(far) and len(also_far):
             apart = cdist(dense(rows[far]), dense(others[also_far]), "sqeuclidean")
             out[np.ix_(far, also_far)] = -0.5 * apart
         exponentials(out)

@@ -1,8 +1,8 @@
-"""Compiled exponentials of numbers that are not far above 0: a radial kernel spends most of its time on them.
+"""Compiled exponentials of numbers not far above 0, which dominate the time of radial kernels.
 
-NumPy's take up to three times as long where it does not use the processor's vectors. x = k·log 2 + r, with |r| below
-0.35 and k a whole number: eˣ is 2ᵏ, whose bits are those of k, times a polynomial in r. The error is about one unit in
-the last place.
+NumPy takes up to three times as long on processors for which it has no vector code. With x = k·log 2 + r, |r| below
+0.35 and an integer k, eˣ is 2ᵏ, whose exponent bits are those of k, times a polynomial in r. The error is about one
+unit in the last place.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from numba import njit
 
 from hiperplano.data.block import Array
 
-_COPIED = 2**14  # numbers of a copy, which stays in a core's cache
-_FAST = {"contract"}  # more would undo the subtraction of k·log 2 in two parts
+_COPIED = 2**14  # numbers in a copy, which stays in a core's cache
+_FAST = {"contract"}  # other flags would undo the subtraction of k·log 2 in two parts
 _INVERSE_LOG_2 = 1 / np.log(2.0)
-_HIGH, _LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # log 2; times k, the first part has no rounding
-_ROUND = 1.5 * 2.0**52  # added to a number, it rounds it to a whole one, in the lowest bits
+# Log 2 in two parts; k times the first part is exact.
+_HIGH, _LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_ROUND = 1.5 * 2.0**52  # adding this rounds a number to an integer, in the lowest bits
 _INVERSE_LOG_2_32 = np.float32(_INVERSE_LOG_2)
 _HIGH_32, _LOW_32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _ROUND_32 = np.float32(1.5 * 2.0**23)
 _ONE_32, _ZERO_32 = np.float32(1.0), np.float32(0.0)
 
-# (eʳ − 1 − r)/r² interpolated at Chebyshev's points: eʳ to 2e-17 with ten coefficients, to 1.1e-8 with five.
+# (eʳ − 1 − r)/r² interpolated at Chebyshev points: eʳ to 2e-17 with ten coefficients, to 1.1e-8 with five.
 _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11 = (
     0.5000000000000001, 0.16666666666666669, 0.04166666666662413, 0.008333333333330062, 0.0013888888917213717,
     0.00019841269863053618, 2.4801521295954376e-05, 2.7557268459997064e-06, 2.7620088445409746e-07,
@@ -36,10 +37,9 @@ _D2, _D3, _D4, _D5, _D6 = map(
 
 
 def exponentials(out: Array) -> None:
-    """exp of every number of a matrix in place, none of which is above 80; 0 for what is too small to have all its
-    digits.
+    """exp of every number of a matrix in place; all numbers are below 80.
 
-    Numbers that have lost digits (subnormal ones) take a hundred times as long in every sum they enter.
+    Results that would be subnormal become 0, since subnormal numbers take a hundred times as long in later sums.
     """
     if out.flags.f_contiguous:
         out = out.T
@@ -47,7 +47,7 @@ def exponentials(out: Array) -> None:
         _fill(out.reshape(-1))
         return
     step = max(1, _COPIED // max(1, out.shape[1]))
-    for start in range(0, len(out), step):  # loops over numbers next to each other are compiled for vectors
+    for start in range(0, len(out), step):  # loops over contiguous numbers are vectorised
         copy = out[start : start + step].copy()
         _fill(copy.reshape(-1))
         out[start : start + step] = copy

@@ -1,4 +1,4 @@
-"""Kernels that the user gives: a feature map, a function of two rows, or the Gram matrix itself."""
+"""Kernels given by the user: a feature map, a function of two rows, or the Gram matrix itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hiperplano.kernels.inner_product import inner_products, row_squares
 
 @dataclass(frozen=True)
 class FeatureMap(Kernel):
-    """k(x, x′) = φ(x)·φ(x′) for a map φ of the user's.
+    """k(x, x′) = φ(x)·φ(x′) for a user-defined map φ.
 
     Parameters
     ----------
@@ -72,14 +72,15 @@ class FeatureMap(Kernel):
 
 @dataclass(frozen=True)
 class Function(Kernel):
-    """A kernel that the user gives as a Python function; whether it is positive definite is not known.
+    """A kernel given as a Python function; it is not known whether it is positive definite.
 
     Parameters
     ----------
     function : callable
-        Of two arrays of rows, of shape (n, d) and (m, d), to an array of shape (n, m); or of two rows to a number.
+        Function of two arrays of rows, of shape (n, d) and (m, d), that returns an array of shape (n, m); or of two
+        rows that returns a number.
     of_pairs : bool, default=False
-        Whether it takes two rows. `resolve_kernel` finds this out.
+        Whether it takes two rows. `resolve_kernel` detects this.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class InnerProduct(Kernel):
         return found
 
     def _apply(self, products: Array) -> None:
-        """From x·x′ to k(x, x′), in place."""
+        """Convert x·x′ to k(x, x′), in place."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Polynomial(InnerProduct):
         return np.column_stack([self._monomial(rows, which, degree) for which in _exponents(d, degree, self.coef0)])
 
     def _monomial(self, rows: Array, columns: tuple[int, ...], degree: int) -> Array:
-        """√(degree!/(a₀!·a₁!⋯)·coef0^a₀·gamma^(a₁+…))·Πx: its products with itself are the terms of the power."""
+        """√(degree!/(a₀!·a₁!⋯)·coef0^a₀·gamma^(a₁+…))·Πx; its products are the terms of the power."""
         left = degree - len(columns)
         ways = factorial(degree) // (factorial(left) * prod(factorial(a) for a in Counter(columns).values()))
         weight = ways * self.coef0**left * width(self) ** len(columns)
@@ -142,7 +142,7 @@ class Polynomial(InnerProduct):
 
 @dataclass(frozen=True)
 class Exponential(InnerProduct):
-    """k(x, x′) = exp(gamma·x·x′): the sum of all powers of the inner product, each over its factorial.
+    """k(x, x′) = exp(gamma·x·x′): the sum of all powers of the inner product, each divided by its factorial.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class Exponential(InnerProduct):
 
     def _apply(self, products: Array) -> None:
         products *= width(self)
-        with np.errstate(over="ignore"):  # seen by whoever looks at the matrix
+        with np.errstate(over="ignore"):  # an overflow is detected in the matrix
             np.exp(products, out=products)
 
 
@@ -208,7 +208,7 @@ class Sigmoid(InnerProduct):
 
 
 def _shown_constant(value: float) -> str:
-    """As a summand in a formula."""
+    """A constant as a summand in a formula."""
     return f" {'+' if value > 0 else '−'} {abs(value):g}" if value else ""
 
 

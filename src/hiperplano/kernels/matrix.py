@@ -1,4 +1,4 @@
-"""Gram matrices, by blocks of rows in threads: as a whole, row by row, or as a product that is never formed."""
+"""Gram matrices, by blocks of rows in threads: as a whole, row by row, or as a product without forming the matrix."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from hiperplano.messages import Message
 if TYPE_CHECKING:
     from hiperplano.kernels.algebra import Kernel, Prepared
 
-_SAMPLED = 25  # rows that tell where the others lie
-_CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
-_MOST_DENSE = 2**23  # cells of sparse rows that are made dense
-_FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
-_WIDTH = 2048  # columns of a block: with more, it would have so few rows that the columns' own are read in vain
+_SAMPLED = 25  # sampled rows that determine the centre
+_CELLS = 2**17  # entries of a block, which should stay in a core's cache while it is filled and used
+_MOST_DENSE = 2**23  # most entries of sparse rows that are made dense
+# Number of columns, or share of entries, for which a sparse product takes longer than a dense one.
+_FEW_COLUMNS, _DENSE = 256, 0.1
+_WIDTH = 2048  # columns of a block; with more columns it would have too few rows
 
 
 class KernelMatrix:
-    """k(x, z) for every row x of X and z of Z, computed when asked for.
+    """k(x, z) for every row x of X and z of Z, computed on demand.
 
     Parameters
     ----------
@@ -36,10 +37,10 @@ class KernelMatrix:
     Z : ndarray or csr_array of shape (m, d), optional
         X if None: the matrix is then symmetric.
     dtype : dtype, optional
-        In which to compute, float32 or float64; that of the rows if None.
+        Precision of the computation, float32 or float64; that of the rows if None.
     centre : ndarray of shape (d,), optional
-        From where to measure differences; the median of some rows of Z if None, which no outlier moves. Sparse rows are
-        measured from 0.
+        Origin for differences; by default the median of some rows of Z, which is robust to outliers. The origin of
+        sparse rows is 0.
     """
 
     def __init__(self, kernel: Kernel, X: Any, Z: Any = None, dtype: Any = None, centre: Array | None = None) -> None:
@@ -48,7 +49,7 @@ class KernelMatrix:
         X = rows_of(X, self.dtype)
         Z = X if Z is None else rows_of(Z, self.dtype)
         if not self.symmetric and not (issparse(X) or issparse(Z)) and np.may_share_memory(X, Z):
-            Z = Z.copy()  # NumPy multiplies a matrix with itself in another way, with other last bits
+            Z = Z.copy()  # NumPy multiplies a matrix with itself by another routine, with other last bits
         if issparse(X) or issparse(Z):
             centre = np.zeros(X.shape[1])
         self.centre = _middle(Z[:: 1 + len(Z) // _SAMPLED]).astype(np.float64) if centre is None else centre
@@ -69,7 +70,7 @@ class KernelMatrix:
         ----------
         which, columns : slice or ndarray of int
         out : ndarray, optional
-            To be filled, C-contiguous or not, in place of a new array.
+            Output array, C-contiguous or not, instead of a new one.
         """
         x, z = cut(self.left, which), cut(self.right, columns)
         if out is None:
@@ -82,7 +83,7 @@ class KernelMatrix:
         return out
 
     def dense(self, out: Array | None = None) -> Array:
-        """The whole matrix; exactly symmetric where it should be."""
+        """The whole matrix; exactly symmetric if X and Z are the same."""
         n, m = self.shape
         out = np.empty(self.shape, self.dtype) if out is None else out
         if self.symmetric:
@@ -98,7 +99,7 @@ class KernelMatrix:
         return out
 
     def _fill_symmetric(self, out: Array) -> None:
-        """Blocks on and above the diagonal, each mirrored while it is in the cache."""
+        """Fill blocks on and above the diagonal, each mirrored while it is in the cache."""
         n = len(out)
         step = int(np.sqrt(_CELLS))
         if n <= step and out.dtype == self.dtype:
@@ -122,7 +123,7 @@ class KernelMatrix:
         np.fill_diagonal(out, self.diagonal)
 
     def part(self, rows: slice | Array = slice(None), columns: slice | Array = slice(None)) -> KernelMatrix:
-        """The matrix of some rows and columns, which is no longer taken for symmetric."""
+        """The matrix of some rows and columns, which does not count as symmetric."""
         found = KernelMatrix.__new__(KernelMatrix)
         found.kernel, found.symmetric, found.dtype, found.centre = self.kernel, False, self.dtype, self.centre
         found.left, found.right = cut(self.left, rows), cut(self.right, columns)
@@ -162,9 +163,9 @@ def gram(kernel: Kernel, X: Any, Z: Any = None, *, dtype: Any = None, out: Array
     Z : array-like or sparse matrix of shape (m, d), optional
         Other rows; those of X if None.
     dtype : dtype, optional
-        In which to compute, float32 or float64. By default that of the rows.
+        Precision of the computation, float32 or float64; by default that of the rows.
     out : ndarray of shape (n, m), optional
-        To be filled in place of a new array.
+        Output array, instead of a new one.
 
     Returns
     -------
@@ -196,7 +197,7 @@ def gram(kernel: Kernel, X: Any, Z: Any = None, *, dtype: Any = None, out: Array
 
 
 def cut(prepared: Prepared, which: slice | Array) -> Prepared:
-    """The same of some rows."""
+    """The same for some rows."""
     return tuple(cut(part, which) if isinstance(part, tuple) else _rows(part, which) for part in prepared)
 
 
@@ -210,7 +211,7 @@ def rows_of(X: Any, dtype: Any) -> Any:
     """Rows as a two-dimensional array or a CSR array of floats."""
     if issparse(X):
         rows = csr_array(X, dtype=dtype)
-        if rows.indices.dtype != np.int32 and rows.nnz < 2**31:  # which scikit-learn's distances ask for
+        if rows.indices.dtype != np.int32 and rows.nnz < 2**31:  # required by scikit-learn's distances
             rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
         return rows
     rows = np.asarray(X, dtype=dtype)
@@ -238,7 +239,7 @@ def _count(which: slice | Array, n: int) -> int:
 
 
 def dense_if_small(x: Any) -> Any:
-    """Sparse rows as an array where it is small and BLAS is faster: for few columns, or many entries that are not 0."""
+    """Sparse rows as an array if that is small and BLAS is faster: for few columns, or many nonzero entries."""
     if not issparse(x) or x.shape[0] * x.shape[1] > _MOST_DENSE:
         return x
     filled = x.nnz > _DENSE * x.shape[0] * x.shape[1]

@@ -1,4 +1,4 @@
-"""From what a user may name as a kernel to a kernel."""
+"""Conversion of a kernel's name, or a function, to a kernel."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def resolve_kernel(
     owner: str = "resolve_kernel",
     weight: Array | None = None,
 ) -> Kernel:
-    """The kernel that a name of scikit-learn's, a function or a kernel stands for, with its numbers settled.
+    """The kernel for one of scikit-learn's names, a function or a kernel, with all parameters as numbers.
 
     Parameters
     ----------
@@ -40,17 +40,17 @@ def resolve_kernel(
         A name as in `sklearn.metrics.pairwise.pairwise_kernels`, a function of two arrays of rows to a matrix, or of
         two rows to a number.
     X : ndarray or csr_array of shape (n, d)
-        Rows of the fit, from which "scale" takes its number.
+        Rows of the fit, which determine "scale".
     gamma : float, "scale", "auto" or None, default="scale"
-        Of named kernels; None is "auto", 1/d.
+        Parameter of named kernels; None is "auto", 1/d.
     degree : float, default=3
-        Of "poly".
+        Degree of "poly".
     coef0 : float, default=1.0
-        Of "poly" and "sigmoid".
+        Constant term of "poly" and "sigmoid".
     owner : str, default="resolve_kernel"
-        Who asks, for messages.
+        Name of the caller, for messages.
     weight : ndarray of shape (n,), optional
-        Of the rows, for "scale".
+        Weights of the rows, for "scale".
 
     Returns
     -------
@@ -99,7 +99,7 @@ def _named(name: str, gamma: Any, degree: float, coef0: float) -> Kernel:
 
 @dataclass(frozen=True)
 class InverseLength:
-    """1/‖x‖ of every row, and 1 for a row of zeros: scaled by it, inner products are cosines."""
+    """1/‖x‖ of every row, and 1 for a row of zeros; scaled by it, inner products are cosines."""
 
     @property
     def __name__(self) -> str:

@@ -13,26 +13,26 @@ from hiperplano.data.block import Array
 from hiperplano.errors import InvalidData
 from hiperplano.messages import Message
 
-_ASYMMETRIC = 1e-6  # relative to the largest entry: what kernels in float32 leave
+_ASYMMETRIC = 1e-6  # largest asymmetry, relative to the largest entry, that kernels in float32 cause
 _NEGATIVE = 1e-7
 
 
 @dataclass(frozen=True)
 class GramValidity:
-    """Whether a matrix is the Gram matrix of some kernel, and what shows it. It is true or false as it says.
+    """Whether a matrix is the Gram matrix of some kernel, with evidence. Its truth value is the answer.
 
     Attributes
     ----------
     valid : bool
         Whether the matrix is symmetric and positive semidefinite, to the tolerance.
     smallest_eigenvalue : float
-        Of the symmetric part.
+        Smallest eigenvalue of the symmetric part.
     eigenvector : ndarray of shape (n,)
         Its eigenvector v: vᵀ·K·v, the squared length of Σᵢ vᵢ·φ(xᵢ), is the eigenvalue, which must not be negative.
     asymmetry : float
         The largest |Kᵢⱼ − Kⱼᵢ|.
     pair : tuple of int
-        The i and j where it is.
+        The i and j of that entry.
     """
 
     valid: bool
@@ -50,14 +50,15 @@ class GramValidity:
 
 
 def is_valid_gram(K: Any, tol: float = 1e-9) -> GramValidity:
-    """Tell whether a matrix can be a Gram matrix: symmetric, with no negative eigenvalue.
+    """Check whether a matrix can be a Gram matrix: symmetric, with no negative eigenvalue.
 
     Parameters
     ----------
     K : array-like of shape (n, n)
         The matrix.
     tol : float, default=1e-9
-        What may be rounding, relative to the largest entry for symmetry, and to the largest eigenvalue for its sign.
+        Tolerance for rounding errors, relative to the largest entry for symmetry, and to the largest eigenvalue for its
+        sign.
 
     Returns
     -------
@@ -113,9 +114,9 @@ def square_matrix(K: Any) -> Array:
 
 
 def refuse_invalid_gram(K: Any, owner: str) -> None:
-    """An error unless a matrix that a user computed is square, symmetric and positive semidefinite.
+    """Raise an error unless a user's matrix is square, symmetric and positive semidefinite.
 
-    A Cholesky factorisation tells; only where it fails are eigenvalues computed, for the message.
+    A Cholesky factorisation decides; eigenvalues are computed only if it fails, for the message.
     """
     K = square_matrix(K.toarray() if issparse(K) else K)
     largest = float(np.abs(K).max())

@@ -17,7 +17,7 @@ RULES = ("scale", "auto")
 
 
 def check_gamma(kernel: Any) -> None:
-    """Refuse a gamma that is neither a positive number nor a rule."""
+    """Raise an error for a gamma that is neither a positive number nor a rule."""
     gamma = kernel.gamma
     if isinstance(gamma, str) and gamma in RULES:
         return
@@ -31,7 +31,7 @@ def check_gamma(kernel: Any) -> None:
 
 
 def width(kernel: Any) -> float:
-    """The number gamma, which must be settled."""
+    """The number gamma, which must not be a rule any more."""
     if isinstance(kernel.gamma, str):
         raise InvalidParameter(
             "{kernel}: gamma={gamma!r} depends on the rows of a fit, and there is none here. Set a number, or take "
@@ -71,7 +71,7 @@ def gamma_for(rule: str, X: Any, weight: Array | None = None) -> float:
 
 
 def with_widths(kernel: Kernel, X: Any, weight: Array | None = None) -> Kernel:
-    """The kernel with every rule for gamma, also inside, replaced by the number for these rows."""
+    """The kernel with every rule for gamma, also in nested kernels, replaced by its number for these rows."""
     changed: dict[str, Any] = {}
     for name, value in kernel.get_params(deep=False).items():
         if isinstance(value, Kernel):

@@ -1,1 +1,1 @@
-"""Dense linear algebra on the host: triangular and orthogonal factorisations, and conjugate gradients."""
+"""Dense linear algebra in memory: triangular and orthogonal factorisations, and conjugate gradients."""

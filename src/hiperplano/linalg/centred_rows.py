@@ -1,4 +1,4 @@
-"""Few rows, weighted and about their means, all on the host: dense, or sparse with the means beside them."""
+"""Few rows in memory, weighted and centred: dense, or sparse with the means stored separately."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from hiperplano.data.design import Array, Block, Design
 from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
-_ALIKE = 0.1  # of the largest squares of a column, which all have on average
-_CANCELLED = 1e-3  # share of the squares that centring may leave before products of sparse rows lose too many digits
+_ALIKE = 0.1  # least mean squared norm of the columns, as a share of the largest, for columns of similar norm
+_CANCELLED = 1e-3  # share of the squares left after centring, below which products of sparse rows lose too many digits
 
 
 @dataclass(frozen=True)
 class CentredRows:
-    """Rows times the roots of their weights, about their weighted means.
+    """Rows multiplied by the square roots of their weights, minus their weighted means.
 
     Attributes
     ----------
     x : ndarray or csr_array of shape (n, d)
-        Centred if dense; sparse rows are not, as that would fill them.
+        The rows. Dense rows are centred; sparse ones are not, to keep them sparse.
     length : ndarray of shape (d,)
-        Of the centred columns; 0 for a constant one.
+        Norms of the centred columns; 0 for constant ones.
     right : ndarray of shape (n, targets)
-        Weighted targets about their means.
+        Weighted, centred targets.
     mean, target_mean : ndarray of shape (d,) and (targets,)
         Zeros without intercept.
     root : ndarray of shape (n, 1)
@@ -52,29 +52,29 @@ class CentredRows:
 
     @cached_property
     def unit(self) -> Array:
-        """`x` with columns at unit length, of dense rows."""
+        """Dense rows with columns at unit norm."""
         return np.asarray(self.x * reciprocal(self.length))
 
     @cached_property
     def squares(self) -> Array:
-        """Squared lengths of the centred rows, of shape (n,)."""
+        """Squared norms of the centred rows, of shape (n,)."""
         if not self.is_sparse:
             return np.asarray(np.einsum("ij,ij->i", self.x, self.x))
         return np.maximum(self._raw_squares - 2 * self._along + self._middle, 0.0)
 
     @cached_property
     def sum_of_squares(self) -> float:
-        """Of all entries of the centred rows."""
+        """Sum of the squares of all entries of the centred rows."""
         return float(self.squares.sum() if self.is_sparse else self.length @ self.length)
 
     @property
     def alike_columns(self) -> bool:
-        """Whether lengths of columns differ little: then no digits of long ones are lost beside short ones."""
+        """Whether the norms of columns are similar, so that short columns do not lose digits to long ones."""
         return self.sum_of_squares >= _ALIKE * len(self.length) * float(self.length.max(initial=0.0)) ** 2
 
     @property
     def stored_squares(self) -> Array:
-        """The same of the rows as they are stored: sparse ones are not centred."""
+        """Squared norms of the rows as stored; sparse rows are not centred."""
         return self._raw_squares if self.is_sparse else self.squares
 
     @property
@@ -86,12 +86,12 @@ class CentredRows:
 
     @property
     def free_direction(self) -> Array:
-        """Centred rows add up to nothing, and so do centred targets: this direction may weigh anything."""
+        """The null direction of the centred rows: their weighted sum is zero, as is that of centred targets."""
         return np.asarray(self.root[:, 0] / np.linalg.norm(self.root))
 
     @cached_property
     def products(self) -> Array:
-        """Of all pairs of centred rows, of shape (n, n)."""
+        """Inner products of all pairs of centred rows, of shape (n, n)."""
         if not self.is_sparse:
             return row_products(self.x)
         root, square = self.root[:, 0], float(self.mean @ self.mean)
@@ -102,7 +102,7 @@ class CentredRows:
         return centred
 
     def square_product(self, shares: Array) -> Array:
-        """`products` times shares of shape (n,), without forming them: two products with the stored rows."""
+        """`products` times a vector of shape (n,), without forming them: two products with the stored rows."""
         if not self.is_sparse:
             return np.asarray(self.x @ (self.x.T @ shares))
         root, along = self.root[:, 0], self._stored_along
@@ -111,36 +111,36 @@ class CentredRows:
         return np.asarray(inner - level * along - (along @ shares - level * float(self.mean @ self.mean)) * root)
 
     def square_products(self, shares: Array) -> Array:
-        """The same for shares of shape (n, k)."""
+        """The same for several vectors, of shape (n, k)."""
         return self.scores(self.combined(shares))
 
     @cached_property
     def _turned(self) -> Any:
-        """xᵀ of sparse rows, without a copy."""
+        """Transpose of sparse rows, without a copy."""
         return transposed(self.x)
 
     @cached_property
     def _stored_along(self) -> Array:
-        """Products of stored rows with the mean."""
+        """Inner products of stored rows with the mean."""
         return np.asarray(self.x @ self.mean)
 
     @cached_property
     def _raw_squares(self) -> Array:
-        """Of sparse rows as they are stored."""
+        """Squared norms of sparse rows as stored."""
         return np.asarray(row_norms(self.x, squared=True))
 
     @cached_property
     def _along(self) -> Array:
-        """Products of stored rows with the weighted mean."""
+        """Inner products of stored rows with the weighted mean."""
         return np.asarray(self.root[:, 0] * self._stored_along)
 
     @cached_property
     def _middle(self) -> Array:
-        """Squares of the weighted mean."""
+        """Squared norms of the weighted mean, one for each row."""
         return np.asarray(float(self.mean @ self.mean) * np.square(self.root[:, 0]))
 
     def combined(self, shares: Array) -> Array:
-        """Sums of centred rows with shares of shape (n, k), of shape (k, d)."""
+        """Linear combinations of centred rows, with coefficients of shape (n, k); of shape (k, d)."""
         sums = np.asarray((self._turned @ shares).T if self.is_sparse else shares.T @ self.x)
         return np.where(self.length > 0, sums - (shares.T @ self.root) * self.mean, 0.0) if self.is_sparse else sums
 
@@ -157,14 +157,14 @@ class CentredRows:
 
 
 def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
-    """All rows on the host, dense.
+    """All rows in memory, as dense centred rows.
 
     Parameters
     ----------
     design : Design
-        With few rows.
+        Design with few rows.
     fit_intercept : bool
-        Whether rows are centred.
+        Whether to centre the rows.
     """
     here = design.sample(design.n_rows)
     x, y = here.collect(here.map(Block.dense)), here.collect(here.vector("y"))
@@ -182,14 +182,14 @@ def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
 
 
 def sparse_rows(design: Design, fit_intercept: bool) -> CentredRows:
-    """All rows of a sparse design on the host, sparse as they are.
+    """All rows of a sparse design in memory, still sparse.
 
     Parameters
     ----------
     design : Design
-        With few rows.
+        Design with few rows.
     fit_intercept : bool
-        Whether rows are centred.
+        Whether to centre the rows.
     """
     here = design.sample(design.n_rows)
     columns = ColumnScale.exact(here, fit_intercept)
@@ -204,9 +204,9 @@ def sparse_rows(design: Design, fit_intercept: bool) -> CentredRows:
 
 
 def _centred(values: Array, root: Array) -> tuple[Array, Array]:
-    """The columns about their weighted means, in rows and float64, and the means.
+    """The columns minus their weighted means, as a float64 array in row order, and the means.
 
-    A first row is the origin: differences are exact for columns far from 0, and zeros for constant ones.
+    The first row is used as origin, so that differences are exact for columns far from 0, and zero for constant ones.
     """
     weight, first = np.square(root[:, 0]), values[0].astype(np.float64)
     x: Array = np.subtract(values, first)

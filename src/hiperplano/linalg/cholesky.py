@@ -1,7 +1,7 @@
-"""Cholesky factors and their solutions by LAPACK, side by side in threads.
+"""Cholesky factors and solves by LAPACK, concurrently in threads.
 
-SciPy's own functions hold Python's lock while LAPACK works, so that threads wait for each other; ctypes gives it back.
-LAPACK counts by columns: for it, the lower half of a matrix by rows is the upper half of one by columns.
+SciPy's own functions hold the GIL while LAPACK works, so that threads wait for each other; ctypes releases it. LAPACK
+is column-major: it sees the lower half of a row-major matrix as an upper half.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from hiperplano.data.threads import in_threads
 
 _LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 _NUMBERS: dict[np.dtype[Any], Any] = {np.dtype(np.float32): c_float, np.dtype(np.float64): c_double}
-_BLOCK = 512  # rows and columns that one thread works on; with fewer, products would be slower
-_FEW = 1024  # rows for which it would not pay
+_BLOCK = 512  # block size for one thread; products of smaller blocks would be slower
+_FEW = 1024  # up to this number of rows, threads are not worth it
 _UPPER, _LEFT, _TURNED, _AS_IT_IS = b"U", b"L", b"T", b"N"
 _INT = POINTER(c_int)
 
@@ -31,14 +31,14 @@ def _function(library: str, name: str, dtype: np.dtype[Any], *kinds: Any) -> Any
 
 
 def factor_in_place(matrix: Array) -> bool:
-    """Put L where the lower half of a matrix was, L·Lᵀ = matrix; whether that is positive definite.
+    """Replace the lower half of a matrix by L with L·Lᵀ = matrix; return whether it is positive definite.
 
-    The number of threads does not change a bit.
+    The result does not depend on the number of threads, to the last bit.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, n)
-        By rows, in float32 or float64; what lies above the diagonal is not looked at, and may be overwritten.
+        Row-major, in float32 or float64. Entries above the diagonal are ignored, and may be overwritten.
     """
     if not matrix.flags.c_contiguous:
         raise ValueError("the matrix must lie in memory row by row")
@@ -63,7 +63,7 @@ def _factor_corner(corner: Array) -> bool:
 
 
 def _divide(matrix: Array, own: slice, below: slice) -> None:
-    """Some rows below a corner, times L⁻ᵀ of the corner's factor."""
+    """Multiply some rows below a corner by L⁻ᵀ of the corner's factor (TRSM)."""
     corner, rows = matrix[own, own], matrix[below, own]
     number = _NUMBERS[matrix.dtype]
     kinds = (*[c_char_p] * 4, _INT, _INT, POINTER(number), c_void_p, _INT, c_void_p, _INT)
@@ -75,18 +75,18 @@ def _divide(matrix: Array, own: slice, below: slice) -> None:
 
 
 def _subtract(matrix: Array, own: slice, pair: tuple[slice, slice]) -> None:
-    """From a block, what the rows and columns of `own` make of it."""
+    """Subtract the product of the panels `own` from a block."""
     rows, columns = pair
     matrix[rows, columns] -= matrix[rows, own] @ matrix[columns, own].T
 
 
 def _apart(part: Array) -> c_int:
-    """How far the rows of a part of a matrix lie apart, in entries."""
+    """Leading dimension of a part of a matrix: the distance of its rows, in entries."""
     return c_int(part.strides[0] // part.itemsize)
 
 
 def solve_factored(factor: Array, right: Array) -> Array:
-    """(L·Lᵀ)⁻¹·right, for the factor that `factor_in_place` left.
+    """(L·Lᵀ)⁻¹·right, for a factor computed by `factor_in_place`.
 
     Parameters
     ----------

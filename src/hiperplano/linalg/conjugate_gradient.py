@@ -1,4 +1,4 @@
-"""Conjugate gradients, with the extreme eigenvalues that their steps imply; and for many right sides at once."""
+"""Conjugate gradients with estimates of the extreme eigenvalues, also for many right-hand sides at once."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from scipy.linalg.lapack import dstebz
 from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
-_SOON = 6  # a part of the steps, after which progress tells whether they will be enough
-_IN_A_ROW = 3  # steps that must say so: a large eigenvalue that shows late makes a few of them slow,
-_OF_FEW = 4  # unless so large a part of the steps would be spent on that
+_SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
+# Consecutive checks that must predict failure, since a large eigenvalue that appears late slows a few steps down.
+_IN_A_ROW = 3
+_OF_FEW = 4  # but at most this fraction (one quarter) of the steps
 
 
 class ConjugateGradientResult(NamedTuple):
-    """The answer, and the step lengths and ratios of squared residuals on the way.
+    """The solution, and the step lengths and ratios of squared residuals along the way.
 
     Attributes
     ----------
@@ -32,14 +33,14 @@ class ConjugateGradientResult(NamedTuple):
     given_up: bool = False
 
     def eigenvalue_range(self) -> tuple[float, float]:
-        """Smallest and largest eigenvalue of the (preconditioned) matrix from the steps so far (Lanczos)."""
+        """Smallest and largest eigenvalue of the (preconditioned) matrix, estimated from the steps (Lanczos)."""
         if not self.steps:
             return 1.0, 1.0
         steps, ratios = np.array(self.steps), np.array(self.ratios)
         diagonal = 1.0 / steps
         diagonal[1:] += ratios[:-1] / steps[:-1]
         beside, n = np.sqrt(ratios[:-1]) / steps[:-1], len(steps)
-        # By bisection, each in a time that grows with the steps, not with their square.
+        # Bisection takes time linear in the number of steps, not quadratic.
         smallest, largest = (
             float(dstebz(diagonal, beside, 2, 0.0, 0.0, k, k, 0.0, "E")[1][0]) if n > 1 else float(diagonal[0])
             for k in (1, n)
@@ -47,9 +48,10 @@ class ConjugateGradientResult(NamedTuple):
         return max(smallest, _EPS * largest), largest
 
     def pace(self) -> float:
-        """By what a step multiplied the squared residual, on average over the later half of the steps.
+        """Factor by which a step multiplied the squared residual, averaged over the second half of the steps.
 
-        The first ones are no guide: they may find what a few large eigenvalues need, or grow for the sake of them.
+        The first steps are not representative: they remove components of a few large eigenvalues, or let the residual
+        grow.
         """
         later = self.ratios[len(self.ratios) // 2 :]
         return float(np.exp(np.mean(np.log(np.maximum(later, 1e-300)))))
@@ -74,16 +76,16 @@ def conjugate_gradient(
         matrix·direction.
     right : ndarray of shape (d,)
     atol : float
-        Length of the residual to reach.
+        Norm of the residual to reach.
     rtol : float, default=0.0
-        Or its length in the norm of the preconditioner, relative to that of `right`.
+        Alternatively, norm of the residual with respect to the preconditioner, relative to that of `right`.
     xtol : float, default=inf
-        Length of the residual to reach as well, relative to that of x: of a matrix with a few large eigenvalues, along
-        which `right` lies, x is much shorter than that.
+        Additional condition: norm of the residual relative to that of x. It matters if `right` lies along a few large
+        eigenvalues, so that x is much shorter than `right`.
     preconditioner : callable, ndarray of shape (d,) -> ndarray of shape (d,), optional
-        An approximate inverse of the matrix times a residual. Steps stay in its range.
+        Multiplies a residual by an approximate inverse of the matrix. Steps stay in its range.
     trial : bool, default=False
-        Whether to give up soon where `max_iter` steps will not be enough, for another method.
+        Whether to give up early if `max_iter` steps will not be enough, so that another method can be used.
     """
     result = ConjugateGradientResult(np.zeros_like(right), [], [])
     residual = right.copy()
@@ -106,7 +108,7 @@ def conjugate_gradient(
         image = product(direction)
         curvature = float(direction @ image)
         if curvature <= 0:
-            break  # rounding: nothing is left in this direction
+            break  # only rounding errors are left in this direction
         step = square / curvature
         np.add(result.x, step * direction, out=result.x)
         residual -= step * image
@@ -119,13 +121,13 @@ def conjugate_gradient(
 
 
 class ManySolutions(NamedTuple):
-    """Answers to many systems, and how far each got.
+    """Solutions of many systems, with their residuals.
 
     Attributes
     ----------
     x : ndarray of shape (d, k)
     residuals : ndarray of shape (k,)
-        Lengths of the residuals, relative to those of the right sides.
+        Norms of the residuals, relative to those of the right-hand sides.
     n_iter : int
     """
 
@@ -143,21 +145,21 @@ def conjugate_gradients(
     max_iter: int,
     budget: int | None = None,
 ) -> ManySolutions:
-    """Solve matrixⱼ·xⱼ = rightⱼ for every column j, side by side, from 0. Columns that are done drop out.
+    """Solve matrixⱼ·xⱼ = rightⱼ for every column j at once, from 0. Columns that have converged drop out.
 
     Parameters
     ----------
     product : callable, (ndarray of shape (d, m), numbers of the m columns) -> ndarray of shape (d, m)
-        Each direction times the matrix of its column, symmetric and positive definite.
+        Multiplies each direction by the matrix of its column, which is symmetric and positive definite.
     right : ndarray of shape (d, k)
     precondition : callable
-        The same for approximate inverses.
+        The same with approximate inverses.
     rtol : float
-        Length of the residual to reach, relative to that of the right side.
+        Norm of the residual to reach, relative to that of the right-hand side.
     max_iter : int
     budget : int, optional
-        Steps beyond which another method would be faster: a column is given up when a quarter of them is done and its
-        progress says that twice as many will be needed, and when twice as many are made.
+        Steps beyond which another method would be faster. A column is given up after a quarter of them if its progress
+        predicts more than twice as many, and after twice as many in any case.
     """
     max_iter = max_iter if budget is None else min(max_iter, 2 * budget)
     found, size = np.zeros(right.shape), np.linalg.norm(right, axis=0)
@@ -187,11 +189,11 @@ def conjugate_gradients(
 
 
 def steps_needed(steps: int, reached: Array, rtol: float) -> Array:
-    """Steps until `rtol`, if residuals go on shrinking as they did."""
+    """Steps to reach `rtol` if residuals continue to shrink at the same rate."""
     return np.asarray(steps * np.log(rtol) / np.log(np.clip(reached, 1e-300, 1 - 1e-9)))
 
 
 def steps_for_condition(condition: float, tol: float) -> float:
-    """Steps until an error has shrunk to `tol`, at most, for a matrix of this condition (Chebyshev)."""
+    """Upper bound of the steps that reduce an error to `tol`, for a matrix with this condition number (Chebyshev)."""
     root = float(np.sqrt(condition))
     return float(np.log(2.0 / tol) / np.log((root + 1.0) / max(root - 1.0, _EPS)))

@@ -1,4 +1,4 @@
-"""How much memory one matrix may take."""
+"""Limit of the memory of one matrix."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hiperplano.errors import NotAvailable
 from hiperplano.messages import Message
 
 _UNKNOWN = 8 * 2**30
-_SHARE = 0.5  # of the machine, for one matrix
+_SHARE = 0.5  # share of the machine's memory for one matrix
 
 
 @cache
 def memory_limit() -> int:
-    """Bytes that one matrix may take: half of what the machine, or the control group of the process, has."""
+    """Bytes that one matrix may take: half of the memory of the machine or of the process's control group."""
     try:
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -28,12 +28,12 @@ def memory_limit() -> int:
 
 
 def require_bytes(needed: float, owner: str, what: Message, remedy: Message) -> None:
-    """An error if a matrix does not fit.
+    """Raise an error if a matrix does not fit in memory.
 
     Parameters
     ----------
     what, remedy : Message
-        What would be held, and what to do instead.
+        What the matrix holds, and what to do instead.
     """
     if needed > memory_limit():
         raise NotAvailable(

@@ -12,11 +12,11 @@ _EPS = float(np.finfo(float).eps)
 
 
 def minimum_norm(values: Array, basis: Array, right: Array, length: Array, alpha: Array | None = None) -> Array:
-    """Minimise ‖values·(basisᵀ·(length·coef)) − right‖² + alpha·‖coef‖², and ‖coef‖ where that leaves a choice.
+    """Minimise ‖values·(basisᵀ·(length·coef)) − right‖² + alpha·‖coef‖², and then ‖coef‖ if the minimum is not unique.
 
-    Columns may differ in length by any factor. Two things keep a short one from drowning in the rounding of longer
-    ones: the row space is written in echelon form, where columns that have nothing to do with each other show exact
-    zeros, and it is factored by `graded_qr`.
+    Columns may have very different norms. Two things keep a short column from being lost in the rounding errors of
+    longer ones: the row space is written in echelon form, where unrelated columns have exact zeros, and it is factored
+    by `graded_qr`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def minimum_norm(values: Array, basis: Array, right: Array, length: Array, alpha
 
 
 def _echelon(values: Array, basis: Array) -> Array:
-    """The same space, with an identity in some r of the rows, and zeros for what is only rounding elsewhere."""
+    """A basis of the same space with an identity in r of its rows, and exact zeros in place of rounding errors."""
     if not len(values):
         return basis
     order = qr(basis.T, mode="r", pivoting=True, check_finite=False)[1][: len(values)]
@@ -55,7 +55,7 @@ def _echelon(values: Array, basis: Array) -> Array:
 
 
 def _ridge(rows: Array, right: Array, root: float) -> Array:
-    """min ‖rows·w − right‖² + root²·‖w‖², where columns, and both parts, may differ in size by any factor."""
+    """min ‖rows·w − right‖² + root²·‖w‖², for columns, and terms, of very different magnitudes."""
     size = np.hypot(np.abs(rows).max(axis=0, initial=0.0), root)
     stacked = np.vstack([rows, root * np.eye(rows.shape[1])]) if root else rows
     turn, upper, pivots = graded_qr(stacked / size)

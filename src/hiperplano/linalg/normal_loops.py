@@ -8,7 +8,7 @@ from numba import njit
 from hiperplano.data.design import Array
 
 _FAST = {"reassoc", "contract", "nsz"}
-_BLOCK = 256  # rows whose sums are made in the precision of the rows, while they are in the cache
+_BLOCK = 256  # rows whose sums are accumulated in the precision of the rows, while these are in the cache
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
@@ -49,7 +49,7 @@ def add_normal_product(rows: Array, weight: Array, right: Array, constant: Array
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_four(rows: Array, weight: Array, right: Array, constant: float, part: Array, i: int) -> float:
-    """Of four rows, while they are in the cache; the sum of their scores."""
+    """Add the contributions of four rows, while these are in the cache; return the sum of their scores."""
     one, two, three, four = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
     first = second = third = fourth = rows.dtype.type(0.0)
     for j in range(np.uintp(len(right))):

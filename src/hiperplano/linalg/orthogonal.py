@@ -14,7 +14,7 @@ from hiperplano.data.design import Array, Sums
 from hiperplano.linalg.triangular import Columns
 
 _EPS = float(np.finfo(float).eps)
-_IN_RELATION = 1e-6  # share of a column in a direction of the null space, above which it takes part in the relation
+_IN_RELATION = 1e-6  # least share of a column in a null direction for which it counts as part of the linear relation
 
 
 def triangle_of(rows: Array) -> Array:
@@ -23,12 +23,12 @@ def triangle_of(rows: Array) -> Array:
 
 
 def merge_triangles(left: Sums, right: Sums) -> Sums:
-    """The triangle of two sets of rows from those of each: the `combine` of a fold over `triangle_of`."""
+    """Triangular factor of two sets of rows from their factors: the `combine` of a fold over `triangle_of`."""
     return (triangle_of(np.vstack([left[0], right[0]])),)
 
 
 def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
-    """Q, R and pivots of a matrix whose rows differ in size by any factor.
+    """Pivoted QR of a matrix whose rows have very different magnitudes.
 
     Columns are pivoted and rows sorted by size, which keeps the relative accuracy of each row (Cox and Higham 1998).
 
@@ -51,7 +51,7 @@ def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
 
 
 class Directions(NamedTuple):
-    """A triangle of unit-length columns as left·diag(values)·basisᵀ, and the directions that are absent in it.
+    """SVD left·diag(values)·basisᵀ of the triangular factor of unit-norm columns, and its null directions.
 
     Attributes
     ----------
@@ -69,33 +69,33 @@ class Directions(NamedTuple):
 
     @property
     def condition(self) -> float:
-        """Of the directions that are present."""
+        """Condition number of the directions that are present."""
         return float(self.values.max(initial=1.0) / self.values.min(initial=1.0))
 
     def columns(self, scale: Array) -> Columns:
-        """Only what is present, as rows that stand for all rows."""
+        """The directions that are present, as a few rows with the same Gram matrix as all rows."""
         rows = np.zeros((len(self.values), len(scale)))
         rows[:, scale > 0] = self.values[:, None] * self.basis.T
         return Columns(rows, scale)
 
 
 def directions(upper: Array, scale: Array, rounding: Array) -> Directions:
-    """The numerical rank of a triangle: which directions are present, among the columns that vary.
+    """Numerical rank of a triangular factor: which directions are present, among the columns that vary.
 
-    A direction counts as absent when it is shorter than the rounding errors made, or than what the rounding of
-    the columns it takes part in adds up to.
+    A direction is absent if its singular value is below the rounding errors of the computation, or below those of the
+    input values of the columns involved.
 
     Parameters
     ----------
     upper, scale : ndarray of shape (d, d) and (d,)
-        The triangle, and by what columns were multiplied: 0 for constant ones.
+        The triangular factor, and the factors of the columns; 0 for constant ones.
     rounding : ndarray of shape (d,)
-        Rounding of each column as it was written down, relative to its spread.
+        Rounding error of each column's input values, relative to its standard deviation.
 
     Returns
     -------
     Directions
-        Of the columns whose `scale` is not 0.
+        Directions of the columns with nonzero `scale`.
     """
     varying = np.flatnonzero(scale)
     left, values, right = np.linalg.svd(upper[np.ix_(varying, varying)])
@@ -104,29 +104,29 @@ def directions(upper: Array, scale: Array, rounding: Array) -> Directions:
 
 
 def all_present(condition: float, rounding: Array) -> bool:
-    """Whether an estimate of the condition of a triangle of unit-length columns leaves no doubt of their rank.
+    """Whether the estimated condition number of a triangular factor proves that unit-norm columns have full rank.
 
-    It may be too small by a factor of ten, and is that of another norm: by √d at most.
+    The estimate may be too small by a factor of ten, and refers to another norm, which adds a factor of √d at most.
 
     Parameters
     ----------
     rounding : ndarray of shape (d,)
-        Of each column as it was written down, relative to its spread.
+        Rounding error of each column's input values, relative to its standard deviation.
     """
     d = len(rounding)
     return 10 * d * condition * max(16 * d * _EPS, 2 * float(rounding.max(initial=0.0))) < 1.0
 
 
 def is_present(values: Array, basis: Array, rounding: Array) -> Array:
-    """Which of the k singular values of unit-length columns are more than rounding.
+    """Which of the k singular values of unit-norm columns exceed rounding errors.
 
     Parameters
     ----------
     values : ndarray of shape (k,)
     basis : ndarray of shape (k, d)
-        Their directions, in rows.
+        Their right singular vectors, in rows.
     rounding : ndarray of shape (d,)
-        Of each column as it was written down, relative to its spread.
+        Rounding error of each column's input values, relative to its standard deviation.
     """
     made = 16 * max(basis.shape) * _EPS * float(values.max(initial=0.0))
     written = 2 * np.sqrt(np.square(basis) @ np.square(rounding))
@@ -134,7 +134,7 @@ def is_present(values: Array, basis: Array, rounding: Array) -> Array:
 
 
 def dependent_columns(scale: Array, found: Directions | None) -> Array:
-    """Numbers of the columns that are constant or take part in a linear relation.
+    """Numbers of the columns that are constant or part of a linear relation.
 
     Parameters
     ----------

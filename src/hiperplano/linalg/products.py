@@ -1,4 +1,7 @@
-"""Products of tall matrices, by blocks of rows in threads: the number of threads does not change a bit."""
+"""Products of tall matrices, by blocks of rows in threads.
+
+Results do not depend on the number of threads, to the last bit.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from hiperplano.data.design import Array, Block
 from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
 
 _BLOCK = 1024
-_PANEL = 256  # rows multiplied with those before them: few enough to share out, many enough for BLAS
-_FEW = 2 * _PANEL  # rows that make too few panels to share out: parts of their columns are
+_PANEL = 256  # rows of a panel: few enough to distribute, enough for BLAS
+_FEW = 2 * _PANEL  # fewer rows make too few panels to distribute, so that their columns are split instead
 _PARTS = 4
-_SHORTEST = 512  # columns of a part
-_WORTH = 2**22  # multiplications for which another thread is worth calling
+_SHORTEST = 512  # least columns of a part
+_WORTH = 2**22  # least multiplications for which another thread is worth starting
 
 
 def rows_dot(left: Array, right: Array, out: Array | None = None) -> Array:
@@ -46,7 +49,8 @@ def columns_dot(left: Array, right: Array) -> Array:
 def row_products(rows: Any) -> Array:
     """rows·rowsᵀ, of shape (n, n), of an array or a CSR array."""
     n = rows.shape[0]
-    if issparse(rows):  # a sum over columns, whose places are known: SciPy's product of two has to find them
+    # A sum over columns, whose sparsity pattern is known; SciPy's sparse product would have to find it.
+    if issparse(rows):
         return Block(rows.T.tocsr(), {}).weighted_products(np.ones(rows.shape[1]))
     if n <= _FEW:
         return _products_of_few(rows)
@@ -59,12 +63,12 @@ def row_products(rows: Any) -> Array:
         found[:start, start:stop] = found[start:stop, :start].T
         np.matmul(here, here.T, out=found[start:stop, start:stop])
 
-    in_threads(panel, reversed(range(0, n, _PANEL)), rows.size)  # the longest first
+    in_threads(panel, reversed(range(0, n, _PANEL)), rows.size)  # the longest panels first
     return found
 
 
 def _products_of_few(rows: Array) -> Array:
-    """The same, as a sum over parts of the columns, each twice as long as the sum is wide, or more."""
+    """The same as a sum over parts of the columns, each at least twice as long as the result is wide."""
     n, d = rows.shape
     n_parts = min(_PARTS, d // max(2 * n, _SHORTEST), n * n * d // _WORTH)
     if n_parts < 2:

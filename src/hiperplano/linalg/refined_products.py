@@ -1,7 +1,7 @@
-"""Systems of products of rows, x·xᵀ + alpha: as operators, or factored with few digits and refined by their residuals.
+"""Systems x·xᵀ + alpha: as operators, or factored in low precision with iterative refinement.
 
-Residuals are made of the rows themselves, so the products may be rounded, to float32 at half the cost, as long as a
-step of refinement leaves little of the error.
+Residuals are computed from the rows, so x·xᵀ itself may be rounded, to float32 at half the cost, as long as a step of
+refinement removes most of the error.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
-_MOST_LOST = 0.1  # rounding, times the condition of the products: steps of refinement leave no more of an error;
-_MOST_LOST_IN_TRIAL = (
-    5.0  # the same where steps are to show what they leave: a norm of sums says up to √n times too much
-)
-_SLOW = 0.2  # share of an error that a step may leave
+_MOST_LOST = 0.1  # largest rounding error times condition number for which refinement converges
+# The same for trials, whose steps show whether they converge: the 1-norm overestimates by up to √n.
+_MOST_LOST_IN_TRIAL = 5.0
+_SLOW = 0.2  # largest share of an error that a step may leave
 _MOST_STEPS = 8
 _IN_FEW = 0.9  # share of the squares that a few directions may hold
 _EPS = float(np.finfo(float).eps)
-_FLOOR = 4 * _EPS  # rounding of residuals, which the condition of the rows makes larger
+_FLOOR = 4 * _EPS  # rounding error of residuals, which the condition number of the rows amplifies
 
 
 class Refined(NamedTuple):
-    """An answer of shape (n, k), the reciprocal condition of the matrix, and its inverse, which may have few digits."""
+    """A solution of shape (n, k), the reciprocal condition number, and the inverse in the factor's precision."""
 
     shares: Array
     reciprocal: float
@@ -38,7 +37,7 @@ class Refined(NamedTuple):
 
 
 class SingleRows:
-    """Dense rows in float32, in a unit in which squares of ordinary rows are ordinary numbers.
+    """Dense rows in float32, scaled so that the squares of ordinary rows stay in range.
 
     Parameters
     ----------
@@ -54,18 +53,21 @@ class SingleRows:
 
     @cached_property
     def products(self) -> Array:
-        """Of all pairs of rows, in float32."""
+        """Inner products of all pairs of rows, in float32."""
         return row_products(self._x)
 
     def square_product(self, shares: Array) -> Array:
-        """x·xᵀ·shares in the units of the data, for shares of shape (n,): seven digits of it."""
+        """x·xᵀ·shares in the units of the data, for shares of shape (n,), to seven digits."""
         size = float(np.linalg.norm(shares)) or 1.0
         found = self._x @ (self._x.T @ (shares / size).astype(np.float32))
         return np.multiply(found, size / self.unit**2, dtype=np.float64)
 
 
 class RowSystem:
-    """x·xᵀ + alpha of centred rows as an operator, on shares that add up to nothing where there is an intercept."""
+    """x·xᵀ + alpha of centred rows as an operator on dual coefficients, called `shares`.
+
+    With an intercept, they must sum to zero.
+    """
 
     def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
         self._rows, self._alpha, self._single = rows, alpha, single
@@ -76,20 +78,20 @@ class RowSystem:
         self._size = float(self._lifted @ self._level) or 1.0
 
     def __call__(self, shares: Array) -> Array:
-        """In float32, if there are such rows."""
+        """Apply the operator, in float32 if float32 rows are available."""
         rows = self._rows if self._single is None else self._single
         return np.asarray(rows.square_product(shares) + self._alpha * shares)
 
     def precondition(self, residual: Array) -> Array:
-        """By the rows' squares as they are stored: what all rows have in common is left out."""
+        """Diagonal preconditioner from the squared norms of the stored rows, projected to zero-sum vectors."""
         level = float(self._lifted @ residual) / self._size
         return np.asarray(self._inverse * residual - level * self._lifted)
 
 
 def steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
-    """Steps of conjugate gradients that are enough, for all targets: few where the penalty outweighs the rows.
+    """Upper bound of the conjugate gradient steps for all targets; small if the penalty dominates.
 
-    Eigenvalues of the system lie between alpha and alpha plus the sum of the rows' squares.
+    The eigenvalues of the system lie between alpha and alpha plus the sum of the rows' squares.
     """
     least = float(alpha.min())
     if not least > 0.0:
@@ -99,11 +101,13 @@ def steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
 
 
 def usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
-    """Steps of conjugate gradients, for all targets, on dense rows of unrelated columns: seldom more than on others.
+    """Typical number of conjugate gradient steps for all targets on dense rows of unrelated columns.
 
-    Eigenvalues of their products lie between (1 − √(n/d))² and (1 + √(n/d))² of a row's squares (Marchenko and Pastur).
-    Related columns leave most of the squares to a few directions, which steps find at once; a penalty then outweighs
-    the others sooner.
+    Others seldom need more.
+
+    The eigenvalues of their products lie between (1 − √(n/d))² and (1 + √(n/d))² times the squared norm of a row
+    (Marchenko and Pastur). If columns are related, a few directions hold most of the squares, and steps find these at
+    once; a penalty then dominates the others sooner.
     """
     n, d = rows.x.shape
     share, square = np.sqrt(n / max(n, d)), (1.0 - _IN_FEW) * rows.sum_of_squares / n
@@ -113,10 +117,10 @@ def usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
 
 
 def too_few_digits(rows: CentredRows, alpha: Array) -> bool:
-    """Whether products in float32 cannot solve the system, as lengths of the columns tell without any product.
+    """Whether float32 products cannot solve the system, judged from the norms of the columns alone.
 
-    Some direction is at right angles to all but the shortest columns: nothing but these and the penalty are seen there.
-    The condition in the 1-norm, which decides in `solve_refined`, is about √n times that of eigenvalues.
+    Some direction is orthogonal to all but the shortest columns, so that only these and the penalty contribute to it.
+    The condition number in the 1-norm, which decides in `solve_refined`, is about √n times that of the eigenvalues.
     """
     n, squares = len(rows.root), np.sort(np.square(rows.length))
     shortest = float(squares[: max(len(squares) - n + 1, 0)].sum()) / n + float(alpha.min())
@@ -134,21 +138,21 @@ def solve_refined(
     tol: float,
     trial: bool = False,
 ) -> Refined | None:
-    """(x·xᵀ + alpha + free·freeᵀ)⁻¹·right; None where the products have too few digits for it.
+    """(x·xᵀ + alpha + free·freeᵀ)⁻¹·right; None if the products are not accurate enough.
 
     Parameters
     ----------
     products : ndarray of shape (n, n)
         unit²·x·xᵀ, in float32 or float64.
     product : callable
-        x·xᵀ times shares of shape (n, k), from the rows.
+        Multiplies an array of shape (n, k) by x·xᵀ, from the rows.
     right : ndarray of shape (n, k)
     free : ndarray of shape (n,)
-        One more column beside those of x.
+        One more column, in addition to those of x.
     tol : float
-        Relative error to leave, of coefficients that these shares are for, where rounding allows it.
+        Relative error to reach, of the primal coefficients, if rounding allows it.
     trial : bool, default=False
-        Whether to find out by steps whether the digits are enough, where the condition does not promise it.
+        Whether to try refinement even if the condition number does not guarantee its convergence.
     """
     kind, square = products.dtype.type, unit**2
     factor, condition, solve = get_lapack_funcs(("potrf", "pocon", "potrs"), (products,))
@@ -157,7 +161,8 @@ def solve_refined(
         matrix += np.multiply.outer(column, column)
     matrix.flat[:: len(matrix) + 1] += kind(alpha * square)
     norm = float(np.abs(matrix).sum(axis=0).max())
-    lower, failed = factor(matrix.T, lower=1, clean=0, overwrite_a=1)  # LAPACK would copy another order
+    # The transpose has LAPACK's order, which avoids a copy.
+    lower, failed = factor(matrix.T, lower=1, clean=0, overwrite_a=1)
     reciprocal = 0.0 if failed else float(condition(lower, norm, uplo="L")[0])
     rounding = float(np.finfo(kind).eps)
     if not rounding <= (_MOST_LOST_IN_TRIAL if trial else _MOST_LOST) * reciprocal:
@@ -169,7 +174,8 @@ def solve_refined(
         return np.asarray(solve(lower, (right / size).astype(kind), lower=1)[0] * (size * square))
 
     shares, left = np.zeros_like(right), right
-    change, shrinking = np.zeros(right.shape[1]), min(rounding / reciprocal, _SLOW)  # before two steps show it
+    # Initial estimate, until two steps show the rate.
+    change, shrinking = np.zeros(right.shape[1]), min(rounding / reciprocal, _SLOW)
     for left_over in reversed(range(_MOST_STEPS)):
         step = inverse(left)
         shares += step
@@ -180,7 +186,7 @@ def solve_refined(
         if (shrinking * change <= tol * whole).all():
             return Refined(shares, reciprocal, inverse)
         too_slow = trial and before.any() and (shrinking**left_over * change > tol * whole).any()
-        if shrinking > _SLOW or too_slow:  # it is rounding of the residuals, or the products have too few digits
+        if shrinking > _SLOW or too_slow:  # either residuals are at rounding level, or the products are too inaccurate
             rounded = bool((change <= _FLOOR / np.sqrt(reciprocal) * whole).all())
             return Refined(shares, reciprocal, inverse) if rounded else None
         left = right - product(shares) - alpha * shares - np.multiply.outer(free, free @ shares)
@@ -188,12 +194,12 @@ def solve_refined(
 
 
 def summed_rows(found: Refined, rows: CentredRows, longest: float, tol: float) -> tuple[Array, float] | None:
-    """Coefficients xᵀ·shares, most of which may cancel, and their relative error; None where that is above `tol`.
+    """Coefficients xᵀ·shares, and their relative error, which grows if the terms cancel; None if it is above `tol`.
 
     Parameters
     ----------
     longest : float
-        No less than the largest singular value of the rows.
+        Upper bound of the largest singular value of the rows.
     """
     coef = rows.combined(found.shares)
     terms = longest * _sizes(found.shares.T) * reciprocal(_sizes(coef))
@@ -204,10 +210,10 @@ def summed_rows(found: Refined, rows: CentredRows, longest: float, tol: float) -
 def refined_coefficients(
     found: Refined, rows: CentredRows, targets: Array, alpha: float, tol: float
 ) -> tuple[Array, float] | None:
-    """The same with a penalty, to `tol` with columns at unit length; None where steps do not help.
+    """The same with a penalty, to `tol` for columns at unit norm; None if refinement does not converge.
 
-    Sums of rows that cancel lose the digits of long columns beside short ones. A step makes up for that: it is
-    (xᵀx + alpha)⁻¹·g = (g − xᵀ·(x·xᵀ + alpha)⁻¹·x·g)/alpha, for the descent direction g at the coefficients.
+    If terms cancel, short columns lose digits to long ones. A refinement step restores them: it is (xᵀx + alpha)⁻¹·g =
+    (g − xᵀ·(x·xᵀ + alpha)⁻¹·x·g)/alpha, for the descent direction g at the coefficients.
     """
     coef, longest = rows.combined(found.shares), float(rows.length.max(initial=0.0)) or 1.0
     squares = np.square(rows.length / longest)
@@ -223,18 +229,18 @@ def refined_coefficients(
         change = float((np.linalg.norm(step * rows.length, axis=1) * per_size).max())
         if change <= tol:
             return coef, change
-        if change > _SLOW * before:  # it is rounding of g
+        if change > _SLOW * before:  # g is at rounding level
             return None
         before = change
     return None
 
 
 def _sizes(vectors: Array) -> Array:
-    """Lengths of vectors, in rows, whose squares may be beyond float64."""
+    """Norms of vectors in rows, whose squares may overflow."""
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     return np.asarray(largest * np.linalg.norm(vectors * reciprocal(largest)[:, None], axis=1))
 
 
 def _lengths(shares: Array, image: Array) -> Array:
-    """Lengths √(sᵀ·M·s) of shares, from what the matrix M makes of them: those of the coefficients and the penalty."""
+    """Norms √(sᵀ·M·s) of dual coefficients s, from M·s: ‖coef‖² plus the penalty's part."""
     return np.sqrt(np.abs(np.einsum("ij,ij->j", shares, image)))

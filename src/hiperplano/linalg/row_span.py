@@ -1,4 +1,4 @@
-"""Coordinates in the span of few rows: what depends on rows only through products with them needs no more columns."""
+"""Coordinates in the span of few rows, for problems that depend on rows only through inner products."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class RowSpan:
     """X = Z·B with orthonormal rows of B: scores X·w of a w within the span are Z·v for w = Bᵀv, and ‖w‖ = ‖v‖.
 
     Z is the triangular factor of X·Xᵀ with pivots, so B is never formed: w is a combination of the pivot rows.
-    Directions in which rows are shorter than about 1e-7 of the longest are left out: products of rows do not show them.
+    Directions in which rows are shorter than about 1e-7 of the longest are left out, since X·Xᵀ does not resolve them.
 
     Parameters
     ----------
     x : ndarray or csr_array of shape (n, d)
-        Rows, fewer than columns.
+        Fewer rows than columns.
     shift : ndarray of shape (d,), optional
         X is x − shift; sparse rows stay sparse.
 

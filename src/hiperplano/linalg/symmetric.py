@@ -1,4 +1,4 @@
-"""Symmetric positive semidefinite systems, equilibrated to a unit diagonal before they are solved."""
+"""Symmetric positive semidefinite systems, scaled to a unit diagonal before they are solved."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ SINGULAR = 1e-13  # reciprocal condition below which directions count as absent
 
 
 class SymmetricSolver:
-    """The inverse of a matrix, by Cholesky; where that is singular, its pseudo-inverse, by eigenvectors.
+    """Inverse of a matrix by Cholesky, or its pseudo-inverse by eigenvectors if it is singular.
 
     Parameters
     ----------
     matrix : ndarray of shape (k, k)
         Symmetric and positive semidefinite up to rounding.
     threshold : float
-        Reciprocal condition, of the matrix with a diagonal of ones, below which it counts as singular.
+        Reciprocal condition number of the matrix with unit diagonal below which it counts as singular.
 
     Attributes
     ----------
     singular : bool
-        Whether some direction hardly counts.
+        Whether the matrix is numerically singular.
     unit_null : ndarray of shape (k, r)
-        Directions, in columns, that the matrix with a diagonal of ones takes to 0; none unless it is singular.
+        Null space of the matrix with unit diagonal, in columns; empty unless it is singular.
     """
 
     def __init__(self, matrix: Array, threshold: float = SINGULAR) -> None:
@@ -41,7 +41,7 @@ class SymmetricSolver:
         unit = matrix * root[:, None]
         unit *= root
         unit.flat[:: len(unit) + 1] = 1.0
-        # The transpose is the same matrix, in the order of memory that LAPACK takes without a copy.
+        # The transpose is the same matrix, in LAPACK's order, which avoids a copy.
         self._norm = lapack.dlange("1", unit.T)
         self._upper, failed = lapack.dpotrf(unit.T, lower=0, clean=0)
         self._failed = bool(failed)
@@ -55,14 +55,14 @@ class SymmetricSolver:
 
     @cached_property
     def reciprocal(self) -> float:
-        """The reciprocal condition of the matrix with a diagonal of ones; 0 where it is not positive definite."""
+        """Reciprocal condition number of the matrix with unit diagonal; 0 if it is not positive definite."""
         if self._failed:
             return 0.0
         return float(lapack.dpocon(self._upper, self._norm, uplo="U")[0])
 
     @property
     def null(self) -> Array:
-        """Directions, in columns, that the matrix itself takes to 0."""
+        """Null space of the matrix itself, in columns."""
         return np.asarray(self._root[:, None] * self.unit_null)
 
     def solve(self, right: Array) -> Array:
@@ -70,19 +70,19 @@ class SymmetricSolver:
         root = self._root if right.ndim == 1 else self._root[:, None]
         if self.singular:
             return np.asarray(root * (self._half @ (self._half.T @ (root * right))))
-        if right.ndim == 1:  # in half the time of what is made for many right sides
+        if right.ndim == 1:  # takes half the time of the function for many right-hand sides
             inner = dtrsv(self._upper, root * right, trans=1, overwrite_x=1)
             return np.asarray(root * dtrsv(self._upper, inner, overwrite_x=1))
         return np.asarray(root * lapack.dpotrs(self._upper, root * right, lower=0)[0])
 
     def precondition(self, vector: Array) -> Array:
-        """The inverse times a vector that has any shape, of k entries."""
+        """The inverse times a vector of k entries, of any shape."""
         return self.solve(vector.ravel()).reshape(vector.shape)
 
     def half_inverse(self) -> Array:
-        """A square matrix that makes the inverse when it is multiplied with its transpose.
+        """A square matrix H whose product with its transpose is the inverse.
 
-        For many products with small matrices, which then are those of one array.
+        It turns many products with small matrices into products with one array.
         """
         out = np.zeros((len(self._root), len(self._root)))
         if self.singular:
@@ -93,10 +93,10 @@ class SymmetricSolver:
 
 
 def _far_from_singular(upper: Array, threshold: float) -> bool:
-    """Whether the determinant tells that the reciprocal condition is above `threshold`, in a fraction of its time.
+    """Whether the determinant proves, in a fraction of the time, a reciprocal condition number above `threshold`.
 
-    With a diagonal of ones, the other eigenvalues multiply to less than e: the least is no less than det/e. The norm of
-    sums is at most k, and that of the inverse √k over the least eigenvalue.
+    With a unit diagonal, the product of the other eigenvalues is below e, so the smallest is at least det/e. The 1-norm
+    is at most k, and that of the inverse at most √k divided by the smallest eigenvalue.
     """
     root = float(np.multiply.reduce(upper.diagonal()))
     return root * root > math.e * len(upper) ** 1.5 * threshold

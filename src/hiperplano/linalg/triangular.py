@@ -1,4 +1,4 @@
-"""Triangular factors of columns at unit length, and solves with them."""
+"""Triangular factors of unit-norm columns, and solves with them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from scipy.linalg import lapack
 from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
-_PANEL = 64  # columns multiplied together: few enough to leave out most of the zeros, many enough for BLAS
-MAX_GRAM_CONDITION = 1e3  # of the columns: beyond it their Gram matrix, with its square, is no longer factored
+_PANEL = 64  # columns multiplied together: few enough to skip most zeros, enough for BLAS
+# Condition number of the columns above which their Gram matrix, which squares it, is no longer factored.
+MAX_GRAM_CONDITION = 1e3
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Factor:
     condition : float
         Estimated condition number of the columns, the square root of that of UᵀU.
     rounding : float
-        Of the numbers that it was made of.
+        Rounding error of the factored values.
     """
 
     upper: Array
@@ -49,7 +50,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Columns:
-    """A few rows whose products of columns are those of all rows, less their means, times `scale`; no penalty.
+    """A few rows with the same Gram matrix as all rows, which are centred and multiplied by `scale`; without a penalty.
 
     Attributes
     ----------
@@ -69,16 +70,16 @@ def cholesky(gram: Array, scale: Array, rounding: float = _EPS) -> Factor | None
     ----------
     gram : ndarray of shape (d, d)
     scale : ndarray of shape (d,)
-        By what the columns were multiplied.
+        Factors by which the columns were multiplied.
     rounding : float
-        Of the products of columns.
+        Rounding error of the products of columns.
 
     Returns
     -------
     Factor or None
-        None where rounding makes the matrix indefinite.
+        None if rounding makes the matrix indefinite.
     """
-    upper, failed = lapack.dpotrf(gram.T, lower=0, clean=1)  # LAPACK would turn rows to columns first
+    upper, failed = lapack.dpotrf(gram.T, lower=0, clean=1)  # the transpose avoids a conversion to column-major order
     if failed:
         return None
     rcond, _ = lapack.dpocon(upper, lapack.dlange("1", gram.T), uplo="U")
@@ -86,7 +87,7 @@ def cholesky(gram: Array, scale: Array, rounding: float = _EPS) -> Factor | None
 
 
 def from_triangle(upper: Array, scale: Array) -> Factor:
-    """The factor whose triangle an orthogonal factorisation gave.
+    """The factor from the triangle of an orthogonal factorisation.
 
     Parameters
     ----------
@@ -95,13 +96,16 @@ def from_triangle(upper: Array, scale: Array) -> Factor:
     scale : ndarray of shape (d,)
     """
     fixed = upper.copy()
-    fixed[np.diag_indices_from(fixed)] += scale == 0  # a column of zeros has an empty pivot
+    fixed[np.diag_indices_from(fixed)] += scale == 0  # a column of zeros would have a zero pivot
     rcond, _ = lapack.dtrcon(fixed, norm="1", uplo="U")
     return Factor(fixed, scale, 1.0 / float(max(rcond, 1e-300)))
 
 
 def inverse_triangle(upper: Array) -> Array:
-    """The inverse of an upper triangle, by halves: products of matrices take half the time of LAPACK's small blocks."""
+    """Inverse of an upper triangular matrix by recursive halving.
+
+    Matrix products take half the time of LAPACK's small blocks.
+    """
     out = np.zeros(upper.shape)
 
     def invert(start: int, stop: int) -> None:
@@ -122,7 +126,7 @@ def inverse_triangle(upper: Array) -> Array:
 
 
 def times_triangle(rows: Array, upper: Array) -> Array:
-    """rows·upper for an upper triangle, without most of the products with zeros."""
+    """rows·upper for an upper triangular matrix, skipping most products with zeros."""
     out = np.empty((len(rows), len(upper)))
     for start in range(0, len(upper), _PANEL):
         stop = min(start + _PANEL, len(upper))
@@ -131,7 +135,7 @@ def times_triangle(rows: Array, upper: Array) -> Array:
 
 
 def reciprocal(values: Array) -> Array:
-    """One over each, 0 for 0."""
+    """Elementwise reciprocal, with 0 for 0."""
     if values.min(initial=1.0) > 0:
         return np.asarray(1.0 / values)
     held = values > 0
@@ -140,5 +144,5 @@ def reciprocal(values: Array) -> Array:
 
 
 def inverse_root(squares: Array) -> Array:
-    """1/√ of sums of squares, 0 for 0."""
+    """1/√ of sums of squares, with 0 for 0."""
     return reciprocal(np.sqrt(np.maximum(squares, 0.0)))

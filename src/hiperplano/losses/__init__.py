@@ -1,8 +1,8 @@
-"""Losses: formulas of the score, and nothing else.
+"""Losses as functions of target and score.
 
-`value`, `slope` and `curvature` take targets and scores of one shape and return arrays of that shape; for
-`Softmax` scores have one more axis, the classes. Classification losses take y in {−1, +1}. The two smooth ones have
-`value_and_slope`, which makes both from one exponential.
+`value`, `slope` and `curvature` take targets and scores of one shape and return arrays of that shape; for `Softmax`
+scores have one more axis, the classes. Classification losses take y in {−1, +1}. The logistic and softmax losses also
+have `value_and_slope`, which computes both from one exponential.
 
 >>> import numpy as np
 >>> from hiperplano.losses import Hinge, Logistic

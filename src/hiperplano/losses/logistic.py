@@ -10,14 +10,14 @@ from hiperplano.losses.signs import check_signs
 
 Array = NDArray[Any]
 
-_FURTHEST = 700.0  # exp of more overflows
-_MANY = 1024  # rows from which on logarithms cost more than calls
+_FURTHEST = 700.0  # exp overflows above about this
+_MANY = 1024  # number of rows from which logarithms cost more than calls
 
 
 class Logistic(NamedTuple):
     """log(1 + exp(−y·score)), y in {−1, +1}.
 
-    Written with exp(−|score|), which cannot overflow, keeps its digits far out on both sides, and is fast.
+    It is computed from exp(−|score|), which cannot overflow, is accurate for large scores of either sign, and is fast.
     """
 
     def value(self, y: Array, score: Array) -> Array:
@@ -34,10 +34,10 @@ class Logistic(NamedTuple):
         return np.asarray(small / np.square(1.0 + small))
 
     def value_and_slope(self, y: Array, score: Array) -> tuple[Array, Array]:
-        """Both from one exponential, without a look at signs.
+        """Value and slope from one exponential, without branches on signs.
 
-        Over few columns this is much of a pass, and each operation less is one at which threads need not wait for
-        each other.
+        With few columns this takes much of the time of a pass, and each saved operation saves a synchronisation of
+        threads.
         """
         odds, beyond = _odds(y, score, _FURTHEST)
         value = np.log1p(odds)
@@ -46,13 +46,13 @@ class Logistic(NamedTuple):
         return value, _slope(y, odds)
 
     def total_and_slope(self, y: Array, score: Array) -> tuple[float, Array]:
-        """The sum of all values, and slopes."""
+        """Sum of all values, and slopes."""
         odds, beyond = _odds(y, score, _furthest(y))
         slope = _slope(y, odds)
         return _total(odds, beyond), slope
 
     def total_slope_and_curvature(self, y: Array, score: Array) -> tuple[float, Array, Array]:
-        """The same and curvatures, all from one exponential."""
+        """Sum of all values, slopes and curvatures, all from one exponential."""
         odds, beyond = _odds(y, score, _furthest(y))
         below = -1.0 - odds
         slope = odds / below
@@ -62,14 +62,15 @@ class Logistic(NamedTuple):
 
 
 def _furthest(y: Array) -> float:
-    """Up to where odds are multiplied as `_total` does."""
+    """Largest score on the wrong side for which `_total` can multiply odds without overflow."""
     return _FURTHEST if len(y) < _MANY else _FURTHEST / 8
 
 
 def _total(odds: Array, beyond: Array | None) -> float:
     """The sum of all values.
 
-    log(1 + a) + log(1 + b) = log(1 + a + b + a·b), all of it positive: so one logarithm serves eight rows, if many.
+    log(1 + a) + log(1 + b) = log(1 + a + b + a·b), where all terms are positive. So with many rows, one logarithm
+    serves eight rows.
     """
     total = 0.0 if beyond is None else float(beyond.sum())
     if len(odds) >= _MANY:
@@ -85,7 +86,7 @@ def _total(odds: Array, beyond: Array | None) -> float:
 
 
 def _odds(y: Array, score: Array, furthest: float) -> tuple[Array, Array | None]:
-    """exp(−y·score), with scores up to `furthest` on the wrong side, and by how much they lie beyond it, if any do."""
+    """exp(−y·score), with −y·score limited to `furthest`, and the excess over that limit, or None."""
     odds = y * score
     np.negative(odds, out=odds)
     beyond = None

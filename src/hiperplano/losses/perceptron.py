@@ -11,7 +11,7 @@ Array = NDArray[Any]
 
 
 class ZeroOne(NamedTuple):
-    """1 for a mistake, 0 otherwise; y in {−1, +1}. A score of 0 is taken for the negative class."""
+    """1 for a mistake, 0 otherwise; y in {−1, +1}. A score of 0 counts as the negative class."""
 
     def value(self, y: Array, score: Array) -> Array:
         check_signs(y)

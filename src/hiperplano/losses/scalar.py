@@ -1,8 +1,7 @@
-"""Losses of one example by number: what compiled loops use in place of the classes.
+"""Losses of one example, selected by number, for compiled loops.
 
-The functions are plain Python, and loops compile them. They are the formulas of the classes in `LOSSES`, which a law
-holds them to; only at a kink, where any number between two slopes would do, they take the side on which the example is
-still learnt from.
+The functions are plain Python, which loops compile. They have the formulas of the classes in `LOSSES`; tests compare
+the two. Only at a kink, where any subgradient is valid, they use the one with which the example is still learnt from.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ HINGE: Final = 1
 SQUARED_HINGE: Final = 2
 LOGISTIC: Final = 3
 MODIFIED_HUBER: Final = 4
-SQUARED: Final = 5  # from here on the loss is a function of the error, not of the margin
+SQUARED: Final = 5  # from here on, losses depend on the error instead of the margin
 HUBER: Final = 6
 EPSILON_INSENSITIVE: Final = 7
 SQUARED_EPSILON_INSENSITIVE: Final = 8
@@ -37,11 +36,11 @@ LOSSES: dict[int, Any] = {
     EPSILON_INSENSITIVE: EpsilonInsensitive,
     SQUARED_EPSILON_INSENSITIVE: SquaredEpsilonInsensitive,
 }
-_STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
+_STEEPEST = 1e12  # slopes are clipped at this value, as in scikit-learn
 
 
 def loss_of(loss: int, epsilon: float) -> Any:
-    """The loss with a number; `epsilon` is that of the losses that have one."""
+    """The loss with a number; `epsilon` applies to the losses that have one."""
     kind = LOSSES[loss]
     return kind(epsilon) if kind._fields else kind()
 
@@ -68,7 +67,10 @@ def value(loss: int, target: float, score: float, epsilon: float) -> float:
 
 
 def slope(loss: int, target: float, score: float, epsilon: float) -> float:
-    """Its derivative in the score; at a kink, the side on which the example is still learnt from."""
+    """Derivative of the loss with respect to the score.
+
+    At a kink, the subgradient with which the example is still learnt from.
+    """
     if loss < SQUARED:
         margin = target * score
         if loss == LOGISTIC:

@@ -1,4 +1,4 @@
-"""Labels of losses of two classes."""
+"""Validation of the labels of binary losses."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from hiperplano.errors import InvalidTarget
 
 
 def check_signs(y: NDArray[Any]) -> None:
-    """Refuse labels other than −1 and +1: with 0 and 1 the formulas would give numbers, and wrong ones.
+    """Reject labels other than −1 and +1: with 0 and 1 the formulas would silently give wrong values.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from typing import Any
 from hiperplano.messages.numerals import LocalFormatter
 
 LANGUAGES = ("en", "es")
-"""English is the language of the sources; the others have catalogues beside this file."""
+"""English is the language of the sources; the others have catalogues in this folder."""
 
 _language: ContextVar[str] = ContextVar("hiperplano_language", default="en")
 
@@ -47,12 +47,12 @@ def use_language(language: str) -> Iterator[None]:
 
 
 def preferred_language(environment: Mapping[str, str] = os.environ) -> str:
-    """The language of the locale where there is a catalogue for it, else English.
+    """The language of the locale if there is a catalogue for it, else English.
 
     Parameters
     ----------
     environment : mapping of str to str
-        `LANGUAGE` (a list), `LC_ALL`, `LC_MESSAGES` and `LANG` are asked in the order of gettext.
+        `LANGUAGE` (a list), `LC_ALL`, `LC_MESSAGES` and `LANG` are used in the order of gettext.
 
     Returns
     -------
@@ -72,8 +72,8 @@ def preferred_language(environment: Mapping[str, str] = os.environ) -> str:
 def translator(domain: str) -> Callable[..., str]:
     """The function that shows a text of a domain in the current language.
 
-    It is called `_` where it is used, so that the texts can be gathered into the catalogues. Values are named:
-    `_("{n} rows", n=5)`; the text is translated first.
+    It must be called `_`, so that the texts can be extracted for the catalogues. Values are named: `_("{n} rows",
+    n=5)`; the text is translated first.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def translator(domain: str) -> Callable[..., str]:
 
 
 def fill(template: str, values: Mapping[str, Any]) -> str:
-    """A template with its values, numbers in the signs of the current language.
+    """Fill a template with its values, with numbers in the format of the current language.
 
     Parameters
     ----------
@@ -125,18 +125,18 @@ def lookup(domain: str, text: str) -> str:
     domain : str
         Name of the catalogue.
     text : str
-        As the sources have it.
+        The text in the sources.
 
     Returns
     -------
     str
-        In the current language; empty where there is no translation.
+        The text in the current language; empty if there is no translation.
     """
     return _catalogue(domain, _language.get()).gettext(text)
 
 
 class _Nothing(gettext.NullTranslations):
-    """The end of every search: no translation."""
+    """The last catalogue in a search: no translation."""
 
     def gettext(self, message: str) -> str:
         return ""

@@ -10,9 +10,9 @@ from typing import Any
 class Message(str):
     """A sentence made of a template and its fields.
 
-    It is the English sentence, a `str` like any other, and remembers what it was made of, so that `translate` can say
-    it in another language. Messages are joined with `+` and `Message.concatenate`; fields may be messages themselves.
-    Errors and warnings take one in place of their text.
+    It is the English sentence, a `str` like any other, and remembers its template and fields, so that `translate` can
+    translate it. Messages are joined with `+` and `Message.concatenate`; fields may be messages themselves. Errors and
+    warnings accept one instead of text.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Message(str):
         separator : str
             Put between them; the same in all languages.
         parts : iterable of str
-            Messages are translated each by itself, other text stays as it is.
+            Messages are translated separately; other text is unchanged.
         """
         kept: list[str] = []
         for part in parts:
@@ -71,13 +71,13 @@ class Message(str):
 
     @classmethod
     def number(cls, value: float, spec: str) -> Message:
-        """A number as a field of another message, in the signs of the language in which that is shown.
+        """A number as a field of another message, in the format of the language in which that is shown.
 
         Parameters
         ----------
         value : float
         spec : str
-            How Python's `format` writes it.
+            Format specification of Python.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Message(str):
     def from_plain(cls, plain: list[Any]) -> Message:
         """The inverse of `to_plain`.
 
-        Its template is not filled in again: a file cannot choose what is formatted.
+        Its template is not filled in again, so that a file cannot choose what is formatted.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ def message_of(problem: BaseException) -> str:
     Parameters
     ----------
     problem : exception
-        Of the library or any other.
+        An exception of this library or any other.
 
     Returns
     -------
@@ -172,13 +172,13 @@ def _message(text: str, template: str, fields: dict[str, Any], parts: tuple[str,
 
 
 def _as_text(template: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields that can be copied, pickled and saved: objects are replaced by what is shown of them."""
+    """Fields that can be copied, pickled and saved: objects are replaced by their text."""
     conversions = {name: conversion for _, name, _, conversion in Formatter().parse(template) if name}
 
     def kept(name: str, value: Any) -> Any:
         if isinstance(value, str | int | float):
             return value
-        if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a number of NumPy's
+        if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a NumPy scalar
             return value.item()
         return _Shown(repr(value) if conversions.get(name) == "r" else str(value))
 

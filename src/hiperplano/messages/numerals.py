@@ -1,4 +1,4 @@
-"""Numbers in the signs of the reader's language."""
+"""Numbers in the format of the reader's language."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _FOUR_DIGITS = re.compile(r"(?<![\d,])(\d),(\d{3})(?![\d,])")
 
 
 def localise(text: str, language: str) -> str:
-    """A number as Python writes it, 12,345.6, as the language does.
+    """Convert a number in Python's format, 12,345.6, to that of a language.
 
     Spanish has a comma before the decimals and points between groups of thousands, but none in numbers of four digits.
 
     Parameters
     ----------
     text : str
-        Made with Python's own formats, and thousands, if they are grouped, with `,`.
+        A number in Python's format; thousands, if grouped, with `,`.
     language : str
         One of `LANGUAGES`.
 
@@ -39,9 +39,9 @@ def localise(text: str, language: str) -> str:
 
 
 class LocalFormatter(Formatter):
-    """`str.format` in a language: numbers with a format, ``{share:.1%}``, have its signs.
+    """`str.format` in a language: numbers with a format, ``{share:.1%}``, are converted to its format.
 
-    A number without one, ``{C}``, is a value of Python's and stays as Python writes it.
+    A number without a format, ``{C}``, stays in Python's format.
     """
 
     def __init__(self, language: str) -> None:

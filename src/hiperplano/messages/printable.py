@@ -1,22 +1,22 @@
-"""Text from data for a terminal: nothing in it moves the cursor, sets colours or turns the line around."""
+"""Text from data, made safe for a terminal: it cannot move the cursor, set colours or change the text direction."""
 
 from __future__ import annotations
 
 import re
 
-# C0 and C1 controls but the newline, DEL, and the marks that change the direction of what follows.
+# C0 and C1 control characters except the newline, DEL, and marks that change the text direction.
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_PICTURES = 0x2400  # where Unicode has a visible sign for each control of ASCII
+_PICTURES = 0x2400  # Unicode block with a visible sign for each ASCII control character
 _DELETE, _OTHER = "\u2421", "\ufffd"
 
 
 def printable(text: str) -> str:
-    """The text with a visible sign in the place of every control character; newlines stay.
+    """The text with every control character replaced by a visible sign, except newlines.
 
     Parameters
     ----------
     text : str
-        Of any origin.
+        Any text.
     """
     return _CONTROLS.sub(_sign, text)
 

@@ -7,11 +7,12 @@ import re
 from hiperplano.messages.catalogue import fill, lookup
 from hiperplano.messages.message import Message, message_of
 
-_NUMBER = re.compile(r"\{value:,?(\.\d)?[dfge%]?\}")  # what `Message.number` makes, and nothing that a file could
+# The output of `Message.number`, and nothing that a file could choose.
+_NUMBER = re.compile(r"\{value:,?(\.\d)?[dfge%]?\}")
 
 
 def translate(text: str | BaseException) -> str:
-    """A message in the current language; other text as it is.
+    """A message in the current language; other text unchanged.
 
     Parameters
     ----------
@@ -21,7 +22,7 @@ def translate(text: str | BaseException) -> str:
     Returns
     -------
     str
-        English where there is no translation.
+        The translation, or English if there is none.
 
     Examples
     --------

@@ -33,22 +33,22 @@ class AUCInterval(NamedTuple):
 def auc_interval(y: Any, score: Any, level: float = 0.95, sample_weight: Any = None) -> AUCInterval:
     """The area under the ROC curve with DeLong's standard error and interval, from one sort of each class.
 
-    A row's placement is the share of the other class that it is ordered rightly against (a tie counts one half). The
-    area is the mean placement, of either class, and its variance is that of both means: S₊/n₊ + S₋/n₋, with S the
+    A row's placement is the share of the other class relative to which it is ordered correctly (a tie counts one half).
+    The area is the mean placement, of either class, and its variance is that of both means: S₊/n₊ + S₋/n₋, with S the
     variance of the placements in a class. The interval is auc ± z·se, cut at 0 and 1.
 
-    Where all pairs are ordered alike, placements do not vary and carry no information about other rows. The
-    interval then extends to where as many ordered pairs as can be made of distinct rows, min(n₊, n₋), would still be
-    seen with probability 1 − level: (1 − level)^(1/min(n₊, n₋)) for an area of 1.
+    If all pairs are ordered alike, placements do not vary, and give no information about other rows. The interval then
+    extends to where as many ordered pairs as can be made of distinct rows, min(n₊, n₋), would still be seen with
+    probability 1 − level: (1 − level)^(1/min(n₊, n₋)) for an area of 1.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Two classes of two rows or more; the larger label is the positive class.
     score : array-like of shape (n,)
-        Scores, larger where the positive class is likelier.
+        Scores; larger if the positive class is more likely.
     level : float, default=0.95
-        Of confidence.
+        Confidence level.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, 0 or more. Placements and their means are then weighted, and the variance of a mean is
         that of a weighted one, n/(n − 1)·Σw²(v − mean)² / (Σw)²: it depends on how unequal weights are, not on their
@@ -84,14 +84,14 @@ def auc_interval(y: Any, score: Any, level: float = 0.95, sample_weight: Any = N
 
 
 def interval_of(scores: SortedScores, level: float = 0.95) -> AUCInterval:
-    """The same for scores in order."""
+    """The same for sorted scores."""
     low, high = scores
     _refuse_few(len(low), len(high))
     return _interval(_placements(low, high), 1.0 - _placements(high, low), level)
 
 
 def weighted_interval(positive: Array, score: Array, weight: Array, level: float = 0.95) -> AUCInterval:
-    """The same for rows with weights above 0."""
+    """The same for rows with positive weights."""
     rows = [np.flatnonzero(each)[np.argsort(score[each], kind="stable")] for each in (~positive, positive)]
     low, high = (score[each] for each in rows)
     _refuse_few(len(low), len(high))
@@ -113,13 +113,13 @@ def _refuse_few(n_low: int, n_high: int) -> None:
 def _interval(
     above: Array, below: Array, level: float, share_above: Array | None = None, share_below: Array | None = None
 ) -> AUCInterval:
-    """From the placements of the positive and of the negative class, and the share of each row in its class."""
+    """The interval from the placements of both classes, and the share of each row in its class."""
     auc = float(above.mean() if share_above is None else np.average(above, weights=share_above))
     if auc in (0.0, 1.0):
         reach = (1.0 - level) ** (1.0 / min(len(above), len(below)))
         return AUCInterval(auc, 0.0, *((reach, 1.0) if auc else (0.0, 1.0 - reach)))
     se = float(np.sqrt(_variance_of_mean(above, share_above) + _variance_of_mean(below, share_below)))
-    reach = float(ndtri(0.5 + level / 2)) * se if se else 0.0  # all scores alike
+    reach = float(ndtri(0.5 + level / 2)) * se if se else 0.0  # all placements are equal
     return AUCInterval(auc, se, max(auc - reach, 0.0), min(auc + reach, 1.0))
 
 
@@ -133,7 +133,7 @@ def _variance_of_mean(placements: Array, share: Array | None) -> float:
 
 
 def _placements(others: Array, own: Array, share: Array | None = None) -> Array:
-    """For each of `own` the share of `others` that lies below it, ties one half; both in rising order."""
+    """For each of `own`, the share of `others` below it, with ties counted one half; both are sorted."""
     sides = (np.searchsorted(others, own, side=side) for side in ("left", "right"))
     if share is None:
         return np.asarray(sum(sides) / (2.0 * len(others)))

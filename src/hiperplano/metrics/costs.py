@@ -11,7 +11,7 @@ from hiperplano.data.parameters import check_number
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 
-_RESAMPLED_CELLS = 2**22  # drawn counts held at a time
+_RESAMPLED_CELLS = 2**22  # most resampled counts held in memory
 
 
 def binary_costs(
@@ -22,7 +22,7 @@ def binary_costs(
     Parameters
     ----------
     false_negative, false_positive, true_negative, true_positive : float or array-like of shape (n,)
-        What each outcome costs; a gain is a negative cost. Arrays give each example costs of its own.
+        Cost of each outcome; a gain is a negative cost. Arrays hold the costs of each example.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
     costs : array-like or None
         None: every mistake costs one.
     n_rows : int, optional
-        Of the rows, where each may have a matrix of its own.
+        Number of rows, if each may have its own matrix.
     """
     if costs is None:
         return 1.0 - np.eye(n_classes)
@@ -81,7 +81,7 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
 
 
 def realised_costs(true: Array, decided: Array, costs: Array) -> Array:
-    """What each row's decision costs, of shape (n,); classes and decisions are given by number.
+    """The cost of each row's decision, of shape (n,); classes and decisions are given by number.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def realised_costs(true: Array, decided: Array, costs: Array) -> Array:
 
 
 def constant_costs(true: Array, costs: Array) -> Array:
-    """What each row would cost under each constant decision, of shape (n, decisions).
+    """The cost of each row under each constant decision, of shape (n, decisions).
 
     Parameters
     ----------
@@ -131,17 +131,17 @@ class SavingsInterval(NamedTuple):
 def savings_score(y: Any, y_pred: Any, costs: Any = None, *, sample_weight: Any = None, labels: Any = None) -> float:
     """1 − cost of the decisions / cost of the best constant decision.
 
-    1 where decisions cost nothing, 0 where they are no better than deciding the same for everyone, negative where
-    they are worse. If the best constant decision costs nothing: 0 for decisions that cost nothing either, −inf
-    otherwise (NaN if it brings a gain, since then there is no unit to measure in).
+    It is 1 if decisions cost nothing, 0 if they are no better than a constant decision, and negative if they are worse.
+    If the best constant decision costs nothing: 0 for decisions that cost nothing either, −inf otherwise (NaN if it
+    brings a gain, since the ratio is then meaningless).
 
     Parameters
     ----------
     y : array-like of shape (n,)
         True classes.
     y_pred : array-like of shape (n,)
-        Decided classes. A label that is no class stands for the decision in the last row of `costs`, if that has a
-        row more than there are classes.
+        Decided classes. A label that is not a class stands for the decision in the last row of `costs`, if that has one
+        more row than there are classes.
     costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
         costs[j, k] is the cost of deciding j where k is true; by default every mistake costs one.
     sample_weight : array-like of shape (n,), optional
@@ -204,7 +204,7 @@ def savings_interval(
     check_number("savings_interval", "n_resamples", n_resamples, 1, np.inf)
     own, constant = _cost_columns(y, y_pred, costs, sample_weight, labels)
     table = np.column_stack([own, constant])
-    # Rows that cost alike are drawn together: with one matrix for all rows there are only a few kinds.
+    # Rows with equal costs are drawn together; with one matrix for all rows there are only a few kinds.
     kinds, counts = np.unique(table, axis=0, return_counts=True)
     rng = np.random.default_rng(random_state)
     drawn = []
@@ -227,7 +227,7 @@ def _savings(own: Array, constant: Array) -> Array:
 
 
 def _cost_columns(y: Any, y_pred: Any, costs: Any, sample_weight: Any, labels: Any) -> tuple[Array, Array]:
-    """Weighted costs of the decisions made, and of every constant one."""
+    """Weighted costs of the actual decisions, and of every constant decision."""
     y, y_pred = np.asarray(y), np.asarray(y_pred)
     if y.ndim != 1 or y.shape != y_pred.shape or not len(y):
         raise InvalidData(
@@ -248,7 +248,9 @@ def _cost_columns(y: Any, y_pred: Any, costs: Any, sample_weight: Any, labels: A
 
 
 def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Array:
-    """The number of its class for each label; `other` for labels that are no class, which are refused without.
+    """The class number of each label; `other` for labels that are not a class.
+
+    Without `other`, such labels are an error.
 
     Returns
     -------

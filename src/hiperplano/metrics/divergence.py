@@ -12,28 +12,28 @@ from hiperplano.data.parameters import check_number
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 
-_ROUNDED = 1e-3  # by how much the sum of shares that were printed with few decimals may miss 1
+_ROUNDED = 1e-3  # largest error of the sum of shares that were rounded to few decimals
 
 
 def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
-    """Σ p·log(p/q): what coding p with the code made for q costs in excess; infinite where q is 0 and p is not.
+    """Σ p·log(p/q): the excess length of coding p with a code for q; infinite if q is 0 where p is not.
 
     Parameters
     ----------
     p, q : array-like
-        Of the same categories: probabilities, which sum to 1, or counts, which are whole numbers; with `bins`, samples.
+        Probabilities, which sum to 1, or counts, which are integers, of the same categories; with `bins`, samples.
     base : float, default=e
-        Of the logarithm: e for nats, 2 for bits.
+        Base of the logarithm: e for nats, 2 for bits.
     bins : None, int, str or array-like, default=None
-        None: p and q are distributions. Otherwise they are samples, counted in the bins that
-        `numpy.histogram_bin_edges` makes of both together; given edges, the outer bins reach to infinity.
+        None: p and q are distributions. Otherwise they are samples, counted in the bins of `numpy.histogram_bin_edges`
+        for both together; with given edges, the outer bins extend to infinity.
     smoothing : float, default=0.0
-        Added to every count before shares are taken, so that empty bins do not give infinity.
+        Added to every count, so that empty bins do not give infinity.
 
     Returns
     -------
     float
-        0 or more; infinite where q is 0 and p is not.
+        0 or more; infinite if q is 0 where p is not.
 
     Examples
     --------
@@ -70,14 +70,14 @@ def js_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
 
 
 def population_stability_index(expected: Any, actual: Any, *, bins: Any = 10, smoothing: float = 0.0) -> float:
-    """Σ (a − e)·ln(a/e) over bins: the symmetric divergence of a sample from that of the fit.
+    """Σ (a − e)·ln(a/e) over bins: the symmetric divergence of a sample from the expected one.
 
     Parameters
     ----------
     expected, actual : array-like
         Samples of numbers or of categories; with `bins=None`, shares or counts of the same bins.
     bins : int, array-like or None, default=10
-        Of numbers: that many bins of equal share in `expected`, or their inner edges. Categories are their own bins.
+        For numbers, the number of bins of equal share in `expected`, or their inner edges. Each category is a bin.
     smoothing : float, default=0.0
         Added to every count, so that a bin that is empty in one sample does not give infinity.
 
@@ -107,8 +107,8 @@ def population_stability_index(expected: Any, actual: Any, *, bins: Any = 10, sm
 def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = None, smoothing: float = 0.0) -> float:
     """Σ (n − p)·ln(n/p) over the categories of x, n and p their shares among negatives and positives.
 
-    The symmetric divergence KL(n, p) + KL(p, n) between the two classes; infinite where a category holds one class
-    only, unless smoothed.
+    The symmetric divergence KL(n, p) + KL(p, n) between the two classes; infinite if a category holds one class only,
+    unless smoothed.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = 
 
 
 class CommonBins(NamedTuple):
-    """Two samples counted in the same bins: between `edges`, or by `categories`; the other is None."""
+    """Two samples counted in the same bins, given by `edges` or by `categories`; the other one is None."""
 
     edges: Array | None
     categories: Array | None
@@ -173,14 +173,14 @@ class CommonBins(NamedTuple):
 
 
 def common_bins(expected: Any, actual: Any, bins: Any) -> CommonBins:
-    """Count numbers between quantiles of `expected` or given inner edges, and everything else by its value.
+    """Count numbers between quantiles of `expected`, or between given inner edges, and all other values by category.
 
     Parameters
     ----------
     expected, actual : array-like
         Samples of numbers or of categories.
     bins : int or array-like
-        Of numbers: how many bins, or their inner edges.
+        For numbers, the number of bins or their inner edges.
     """
     first, second = (_sample(values, name) for values, name in ((expected, "expected"), (actual, "actual")))
     edges, categories = None, None
@@ -269,7 +269,7 @@ def _sample(values: Any, name: str) -> Array:
 
 
 def _quantile_edges(values: Array, bins: Any) -> Array:
-    """Inner edges of bins of equal share; fewer where many values are equal."""
+    """Inner edges of bins of equal share; fewer if many values are equal."""
     count = int(check_number("divergence", "bins", bins, 1, np.inf))
     edges = np.quantile(values, np.arange(1, count) / count)
     return np.unique(edges)

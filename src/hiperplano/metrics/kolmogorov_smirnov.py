@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp, kstwo
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.metrics.ranking import checked_ranking, ranking_scores
 
-_EXACT = 10_000  # scores in the larger class up to which p-values are exact by default, as in SciPy
+_EXACT = 10_000  # up to this size of the larger class, p-values are exact by default, as in SciPy
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class KSTest:
     statistic : float
         The largest distance between the two cumulative distributions.
     p : float
-        Probability of so large a distance if both classes have one distribution.
+        Probability of a distance at least this large if both classes have the same distribution.
     cutoff : float
         The score at which it is reached.
     method : str
@@ -48,9 +48,9 @@ def ks_test(y: Any, score: Any, method: Literal["auto", "exact", "asymptotic"] =
     y : array-like of shape (n,)
         Two classes, both present.
     score : array-like of shape (n,)
-        Scores, larger where the positive class is likelier.
+        Scores; larger if the positive class is more likely.
     method : {"auto", "exact", "asymptotic"}, default="auto"
-        Of the p-value: exact by default for up to 10,000 rows in each class.
+        Method for the p-value; by default exact for up to 10,000 rows in each class.
 
     Returns
     -------

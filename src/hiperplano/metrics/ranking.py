@@ -1,4 +1,4 @@
-"""How well scores order two classes: Kolmogorov-Smirnov, Gini, area under the ROC, all cut-offs, from one sort."""
+"""Ranking of two classes by scores: KS, Gini, area under the ROC curve, and all cut-offs, from one sort."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
 
 Distributions = tuple[Array, Array, Array]
-"""Distinct scores in rising order, and how much of the negative and of the positive class lies up to each."""
+"""Distinct scores in increasing order, and the cumulative share of the negative and of the positive class at each."""
 
 
 class RankingScores(NamedTuple):
@@ -45,7 +45,7 @@ class SortedScores(NamedTuple):
 
     @classmethod
     def of(cls, positive: Array, values: Array) -> SortedScores:
-        """Sort each class for itself, several times faster than an order of all rows.
+        """Sort each class separately, which is several times faster than sorting all rows.
 
         Parameters
         ----------
@@ -59,12 +59,13 @@ class SortedScores(NamedTuple):
         return cls(*in_threads(sort, (~positive, positive), len(values)))
 
     def figures(self) -> RankingScores:
-        """KS, Gini and AUC; NaN where a class has no rows."""
+        """KS, Gini and AUC; NaN if a class has no rows."""
         low, high = self
         if not len(low) or not len(high):
             return RankingScores(np.nan, np.nan, np.nan, np.nan)
         order = _merging_order(low, high)
-        up_to = np.flatnonzero(order >= len(low)) - np.arange(len(high))  # negatives at or below each positive score
+        # Number of negatives at or below each positive score.
+        up_to = np.flatnonzero(order >= len(low)) - np.arange(len(high))
         if not (low[up_to - 1] == high)[up_to > 0].any():
             return _without_ties(low, high, up_to)
         return _from_distributions(*_unweighted_distributions(low, high, order))
@@ -91,7 +92,7 @@ def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScor
     y : array-like of shape (n,)
         Two classes; the larger label is the positive class.
     score : array-like of shape (n,)
-        Scores, larger where the positive class is likelier.
+        Scores; larger if the positive class is more likely.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, 0 or more; rows of equal weight by default.
 
@@ -119,10 +120,10 @@ def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScor
 
 
 def _without_ties(low: Array, high: Array, up_to: Array) -> RankingScores:
-    """Where no score occurs in both classes, from the negatives `up_to` each positive score alone.
+    """For scores without ties between the classes: from the number of negatives up to each positive score.
 
-    Between two positive scores only negatives are counted, so the distance between the distributions is largest just
-    before a positive score, or at it.
+    Between two positive scores, only negatives are counted, so the distance of the distributions is largest just before
+    a positive score, or at it.
     """
     share, own = up_to / len(low), np.arange(len(high) + 1) / len(high)
     ahead, behind = share - own[:-1], own[1:] - share
@@ -134,13 +135,13 @@ def _without_ties(low: Array, high: Array, up_to: Array) -> RankingScores:
 
 
 def _from_distributions(steps: Array, negative: Array, positive: Array) -> RankingScores:
-    """From how much of each class lies up to each of the distinct scores."""
+    """From the shares of each class up to each distinct score."""
     if not (negative[-1] > 0 and positive[-1] > 0):
         return _undefined()
     low, high = negative / negative[-1], positive / positive[-1]
     gap = np.abs(low - high)
     at = int(gap.argmax())
-    # Trapezoids under the curve (1 − low, 1 − high), which a tied score cuts straight.
+    # Trapezoids under the curve (1 − low, 1 − high); a tied score is a straight segment.
     before = np.concatenate([[0.0], high[:-1]])
     auc = 1.0 - float(np.diff(low, prepend=0.0) @ (before + high)) / 2
     return RankingScores(float(gap[at]), 2 * auc - 1, auc, float(steps[at]))
@@ -169,7 +170,7 @@ def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
 
 
 def gini_score(y: Any, score: Any, sample_weight: Any = None) -> float:
-    """2·AUC − 1: 1 for a perfect order, 0 for none, −1 for a perfect order the other way round.
+    """2·AUC − 1: 1 for a perfect order, 0 for no order, −1 for a perfectly reversed order.
 
     Parameters
     ----------
@@ -192,7 +193,7 @@ def gini_score(y: Any, score: Any, sample_weight: Any = None) -> float:
 
 @dataclass(frozen=True)
 class ConfusionCurve:
-    """Confusion matrices at many cut-offs; a score above the cut-off is decided positive.
+    """Confusion matrices at many cut-offs; scores above the cut-off are predicted positive.
 
     Attributes
     ----------
@@ -208,7 +209,7 @@ class ConfusionCurve:
 
     @property
     def matrices(self) -> Array:
-        """Of shape (cutoffs, 2, 2): rows are true classes, columns decisions, as in scikit-learn."""
+        """Matrices of shape (cutoffs, 2, 2): rows are true classes, columns predictions, as in scikit-learn."""
         return np.stack([self.tn, self.fp, self.fn, self.tp], axis=1).reshape(-1, 2, 2)
 
     @property
@@ -217,17 +218,17 @@ class ConfusionCurve:
 
     @property
     def tpr(self) -> Array:
-        """Share of the positive class that is found; NaN without one."""
+        """Share of the positive class predicted positive; NaN without a positive class."""
         return _share(self.tp, self.tp + self.fn)
 
     @property
     def fpr(self) -> Array:
-        """Share of the negative class that is taken for positive; NaN without one."""
+        """Share of the negative class predicted positive; NaN without a negative class."""
         return _share(self.fp, self.fp + self.tn)
 
     @property
     def precision(self) -> Array:
-        """Share of true positives among decided ones; NaN where none is decided."""
+        """Share of true positives among predicted positives; NaN if there are none."""
         return _share(self.tp, self.tp + self.fp)
 
 
@@ -239,9 +240,9 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
     y : array-like of shape (n,)
         At most two classes; the larger label, or a single one that is 1 or True, is positive.
     score : array-like of shape (n,)
-        Scores, larger where the positive class is likelier.
+        Scores; larger if the positive class is more likely.
     cutoffs : float or array-like of shape (k,)
-        In any order; a score above the cut-off is decided positive.
+        Cut-offs in any order; scores above a cut-off are predicted positive.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, 0 or more; rows of equal weight by default.
 
@@ -269,7 +270,7 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
 
 
 def weighted_confusion(positive: Array, values: Array, cutoffs: Array, weight: Array) -> ConfusionCurve:
-    """`confusion_at` for rows that were checked."""
+    """`confusion_at` for validated rows."""
     steps, negative, own = _weighted_distributions(positive, values, weight)
     below = np.searchsorted(steps, cutoffs, side="right")
     tn, fn = (np.concatenate([[total.dtype.type(0)], total])[below] for total in (negative, own))
@@ -290,14 +291,14 @@ def _undefined() -> RankingScores:
 
 
 def weighted_ranking(positive: Array, values: Array, weight: Array) -> RankingScores:
-    """`ranking_scores` for rows that were checked; NaN where a class has no rows."""
+    """`ranking_scores` for validated rows; NaN if a class has no rows."""
     if positive.all() or not positive.any():
         return RankingScores(np.nan, np.nan, np.nan, np.nan)
     return _from_distributions(*_weighted_distributions(positive, values, weight))
 
 
 def _unweighted_distributions(low: Array, high: Array, order: Array) -> Distributions:
-    """Rows of each class up to and with each distinct score, from the classes' own sorted scores."""
+    """Number of rows of each class up to and including each distinct score, from the sorted scores of the classes."""
     values = np.concatenate([low, high])[order]
     last = _last_of_equals(values)
     negative = np.cumsum(order < len(low))[last]
@@ -305,7 +306,7 @@ def _unweighted_distributions(low: Array, high: Array, order: Array) -> Distribu
 
 
 def _weighted_distributions(positive: Array, values: Array, weight: Array) -> Distributions:
-    """The weight of each class up to and with each distinct score."""
+    """Weight of each class up to and including each distinct score."""
     order = np.argsort(values)
     values, mine, share = values[order], positive[order], weight[order]
     last = _last_of_equals(values)
@@ -317,7 +318,7 @@ def _last_of_equals(values: Array) -> Array:
 
 
 def _merging_order(low: Array, high: Array) -> Array:
-    """The order of both, one after the other and each sorted, together: a stable sort merges two runs in one walk."""
+    """Sorting order of two concatenated sorted arrays; a stable sort merges the two runs in one pass."""
     return np.argsort(np.concatenate([low, high]), kind="stable")
 
 

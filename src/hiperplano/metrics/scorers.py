@@ -21,7 +21,8 @@ SCORERS = MappingProxyType(
         "savings": make_scorer(savings_score),
     }
 )
-"""Ours by name; "savings" counts every mistake as one unless costs are passed (see `savings_scorer`)."""
+"""This library's scorers by name; in "savings" every mistake costs one unless costs are passed (see `savings_scorer`).
+"""
 
 
 def get_scorer(scoring: Any) -> Any:

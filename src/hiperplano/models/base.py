@@ -1,4 +1,4 @@
-"""What all linear estimators share: scores of rows, and the fitted attributes of a solution."""
+"""Shared code of linear estimators: scores of rows, and the fitted attributes of a solution."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from hiperplano.solvers.solution import Outcome
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
 _ADD_A_PENALTY = Message("add a penalty (Ridge)")
-_NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
+# Condition number above which columns are nearly dependent; below it, few digits are due to a loose `tol`.
+_NEARLY_DEPENDENT = 1e4
 
 Model = TypeVar("Model")
 Rest = ParamSpec("Rest")
@@ -51,7 +52,8 @@ class LinearModel(PredictsToFile, BaseEstimator):
         check_is_fitted(self)
         design = validate_rows(self, X, finite=False)
         coef, intercept = self._planes()
-        if not coef.all():  # a coefficient of 0 would hide a number that is not finite; others leave no score finite
+        # A coefficient of 0 would hide a number that is not finite; other coefficients make the score not finite.
+        if not coef.all():
             refuse_nonfinite(design)
         with np.errstate(over="ignore", invalid="ignore"):
             found = design.collect(design.map(Scores(coef.T, intercept)))
@@ -67,7 +69,7 @@ class LinearModel(PredictsToFile, BaseEstimator):
         return found
 
     def _planes(self) -> tuple[Array, Any]:
-        """Coefficients and intercepts to predict with."""
+        """Coefficients and intercepts used for predictions."""
         return self._dense_coef(), self.intercept_
 
     def _dense_coef(self) -> Array:
@@ -92,7 +94,7 @@ class SparseCoefficients(LinearModel):
     """A linear model whose `coef_` can be stored as a sparse matrix."""
 
     def sparsify(self) -> Self:
-        """Store `coef_` as a CSR matrix: smaller where most coefficients are 0.
+        """Store `coef_` as a CSR matrix, which is smaller if most coefficients are 0.
 
         Returns
         -------
@@ -117,9 +119,9 @@ class SparseCoefficients(LinearModel):
 
 
 def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[Concatenate[Model, Rest], Model]:
-    """Make a `fit` that fails leave the model as it was: what an earlier fit learned stays usable.
+    """Decorator: a `fit` that fails leaves the model unchanged, so that an earlier fit stays usable.
 
-    BLAS is held at one thread for the whole of it: small fits make many passes, each of which would do so by itself.
+    BLAS is limited to one thread for the whole fit, since small fits make many passes that would each set the limit.
     """
 
     anywhere = takes_dask(fit)
@@ -162,7 +164,7 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
 
     @by_rows
     def predict(self, X: Any) -> Array:
-        """The class with the largest score; a tie gives the first.
+        """The class with the largest score; ties go to the first.
 
         Parameters
         ----------
@@ -179,7 +181,7 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
 
 
 class ClassProbabilities:
-    """A classifier whose scores are logarithms of the classes' probabilities, up to a number common to all."""
+    """A classifier whose scores are logarithms of the classes' probabilities, up to a common constant."""
 
     decision_function: Callable[[Any], Array]
 
@@ -201,7 +203,7 @@ class ClassProbabilities:
 
     @by_rows
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities, accurate even where these underflow.
+        """Logarithms of the probabilities, accurate even if these underflow.
 
         Parameters
         ----------
@@ -220,7 +222,10 @@ class ClassProbabilities:
 
 
 def class_chances(scores: Array) -> Array:
-    """Probabilities of the classes, from scores of shape (n, classes) or the second's lead over the first."""
+    """Probabilities of the classes, from their scores.
+
+    Scores have the shape (n, classes), or are the difference of the second and the first.
+    """
     return np.stack([expit(-scores), expit(scores)], axis=1) if scores.ndim == 1 else softmax(scores, axis=1)
 
 
@@ -237,9 +242,9 @@ def publish(
     warn: bool = True,
     remedy: Message = _ADD_A_PENALTY,
 ) -> None:
-    """Put a solution on an estimator, in the type of its data, and warn once if it did not converge.
+    """Set the fitted attributes from a solution, in the dtype of the data, and warn once if it did not converge.
 
-    `warn` is False where the caller has more to say about a bad end.
+    `warn` is False if the caller gives a more specific warning.
     """
     coef, intercept = solution.coef, solution.intercept
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
@@ -275,15 +280,15 @@ def publish(
 
 
 def warn_of_the_end(model: Any, solution: Any) -> None:
-    """Say how a fit ended that did not converge."""
+    """Warn that a fit did not converge."""
     warnings.warn(f"{type(model).__name__}: " + solution.status, ConvergenceWarning, stacklevel=users_level())
 
 
 def users_level() -> int:
-    """The `stacklevel` of the first caller outside the library: a warning should show the user's line.
+    """The `stacklevel` of the first caller outside the library, so that a warning shows the user's line.
 
-    Pipelines and searches that call a model are no user, either. `skip_file_prefixes` of `warnings.warn` does this from
-    Python 3.12 on; for 3.11, which is supported, the frames are walked here.
+    Pipelines and searches that call a model are skipped, too. From Python 3.12 on, `skip_file_prefixes` of
+    `warnings.warn` does this; for 3.11, which is supported, the frames are walked here.
     """
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_NO_USERS):
@@ -292,7 +297,7 @@ def users_level() -> int:
 
 
 def representable(values: Array, dtype: Any) -> bool:
-    """Whether no number overflows or vanishes in a shorter type, nor its product with another of its size."""
+    """Whether no number, nor its product with another of its size, overflows or underflows in a shorter type."""
     limits, sizes = np.finfo(dtype), np.abs(values)
     none_vanishes = np.count_nonzero(sizes >= limits.tiny) == np.count_nonzero(values)
     return bool(sizes.max(initial=0.0) <= np.sqrt(limits.max) and none_vanishes)

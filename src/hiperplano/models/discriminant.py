@@ -34,22 +34,23 @@ from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.canonical import CanonicalAxes, canonical_axes
 
-_MOST_CELLS = 2**28  # 2 GiB of covariances
+_MOST_CELLS = 2**28  # limit of the covariances: 2 GiB
 
 
 @dataclass(frozen=True)
 class FisherFunction:
-    """Fisher's discriminant of two groups: D = u·x, and where to cut it.
+    """Fisher's discriminant of two groups, D = u·x, and its cut-off.
 
     Attributes
     ----------
     u : ndarray of shape (d,)
-        Along it the variance between groups over that inside is largest; variance inside groups is 1, and the second
-        group has the larger scores.
+        The direction with the largest variance between groups over that within groups. The variance within groups is 1,
+        and the second group has the larger scores.
     centroids : ndarray of shape (2,)
         Scores u·x of the two group means.
     cutoff : float
-        A score above it is decided for the second group. The midpoint of the centroids if priors and costs are equal.
+        Scores above it are assigned to the second group. It is the midpoint of the centroids if priors and costs are
+        equal.
     classes : ndarray of shape (2,)
     """
 
@@ -68,41 +69,41 @@ class LinearDiscriminantAnalysis(
 ):
     """Gaussian classes with one covariance: scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2, m and π a class's mean and prior.
 
-    The same axes maximise the variance between classes over that inside (W⁻¹F·u = λ·u, T = F + W). One pass over the
-    rows gathers weights, means and scatter, each class measured from a point of its own; ill-conditioned columns are
-    factored from the rows themselves. Where W is singular, the minimum-norm coefficients (columns at unit variance) are
-    taken; directions without variance inside classes along which their means differ separate the sample without error
-    and are left out, with a warning: shrinkage brings them back.
+    The axes maximise the variance between classes over that within classes (W⁻¹F·u = λ·u, T = F + W). One pass over the
+    rows computes weights, means and scatter, each class about its own point; if columns are ill-conditioned, the rows
+    themselves are factored. If W is singular, the minimum-norm coefficients (columns at unit variance) are used.
+    Directions without variance within classes along which their means differ separate the sample without error; they
+    are left out, with a warning. Shrinkage includes them.
 
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
-        No effect; scikit-learn's. `solution_.method` says how the fit was made.
+        No effect; kept for compatibility with scikit-learn. `solution_.method` names the method used.
     shrinkage : None, "auto" or float, default=None
         Share of each class's covariance that is replaced by a simpler form: by its mean variance on all columns for a
-        number from 0 to 1; "auto" takes Ledoit and Wolf's share, on columns at unit variance. With shrinkage, classes
-        enter Σ by their priors, otherwise by their weight.
+        number from 0 to 1; "auto" uses Ledoit and Wolf's share, on columns at unit variance. With shrinkage, Σ is the
+        mean over classes by priors, otherwise by weight.
     priors : array-like of shape (classes,), optional
         Probabilities of the classes; shares of the sample by default.
     n_components : int, optional
         Axes that `transform` returns; at most the smaller of classes − 1 and d.
     store_covariance : bool, default=False
-        No effect: `covariance_` is there in any case.
+        No effect: `covariance_` is always available.
     tol : float, default=1e-4
-        No effect: what counts as no variance is decided from the rounding of the rows.
+        No effect: the rank is determined from the rounding errors of the rows.
     covariance_estimator : estimator, optional
-        Makes the covariance of each class from its rows, in place of `shrinkage`: an object with a method `fit` and an
-        attribute `covariance_` after it, such as those of `sklearn.covariance`. For rows without weights.
+        Estimates the covariance of each class from its rows, instead of `shrinkage`: an object with a method `fit` and
+        an attribute `covariance_` after it, such as those of `sklearn.covariance`. For rows without weights.
     unbiased : bool, default=False
-        Divide the scatter inside classes by n − classes, as R's MASS does, not by n.
+        Divide the scatter within classes by n − classes, as R's MASS does, instead of n.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (classes, d)
-        For two classes, of the difference between the second's score and the first's. Otherwise measured from the
-        centre of the means, since only differences between classes count.
+        For two classes, coefficients of the difference of the second and the first score. Otherwise relative to the
+        centre of the means, since only differences between classes matter.
     intercept_ : ndarray of shape (1,) or (classes,)
-        Intercepts; 0 if `fit_intercept` is False.
+        Intercepts.
     classes_ : ndarray of shape (classes,)
         Labels of the classes, sorted.
     means_ : ndarray of shape (classes, d)
@@ -110,11 +111,11 @@ class LinearDiscriminantAnalysis(
     priors_ : ndarray of shape (classes,)
         Prior probabilities of the classes.
     xbar_ : ndarray of shape (d,)
-        Mean of the means, by priors.
+        Mean of the class means, weighted by the priors.
     covariance_ : ndarray of shape (d, d)
-        Σ, inside classes.
+        Σ, the covariance within classes.
     scalings_ : ndarray of shape (d, axes)
-        The canonical axes; variance inside classes is 1 along each, and the last class's mean is positive.
+        The canonical axes; the variance within classes is 1 along each, and the last class's mean is positive.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of each axis in the variance between classes.
     shrinkage_ : ndarray of shape (classes,)
@@ -126,7 +127,7 @@ class LinearDiscriminantAnalysis(
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Examples
     --------
@@ -340,7 +341,7 @@ _REMEDY = Message(" Set shrinkage='auto' to let them count, or drop columns that
 
 
 def _check_size(design: Design, n_classes: int, shrinkage: Shrinkage, priors: Array | None) -> None:
-    """Refuse what needs more memory than a covariance should."""
+    """Raise an error if the covariances would take too much memory."""
     separate = shrinkage == "auto" or (shrinkage is not None and priors is not None)
     square = design.n_columns**2 * (n_classes if separate else 1)
     small = square <= _MOST_CELLS if shrinkage is not None else fits_in_memory(design)

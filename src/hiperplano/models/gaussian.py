@@ -1,4 +1,4 @@
-"""What classifiers of Gaussian classes share: their input, their parameters, their covariances and probabilities."""
+"""Shared code of classifiers with Gaussian classes: input, parameters, covariances and probabilities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from hiperplano.solvers.discriminant.linear import Shrinkage
 
 
 class SampledClasses:
-    """Rows drawn from the fitted classes, for models with `classes_`, `priors_`, `means_` and `covariance_`."""
+    """Mixin that draws rows from the fitted classes.
+
+    The model must have `classes_`, `priors_`, `means_` and `covariance_`.
+    """
 
     classes_: Array
     priors_: Array
@@ -61,18 +64,18 @@ class SampledClasses:
 
 
 class GaussianProblem(NamedTuple):
-    """Rows of classes, and what is known of these.
+    """Rows with their classes and priors.
 
     Attributes
     ----------
     design : Design
-        With a vector "code", the numbers of the rows' classes among those that have rows.
+        Design with a vector "code", the class numbers of the rows among classes that have rows.
     classes : ndarray
         All classes.
     present : ndarray of int
-        Which of them have rows that count.
+        Classes that have rows with nonzero weight.
     priors : ndarray or None
-        Of these, if they were given.
+        Priors of the present classes, if given.
     """
 
     design: Design
@@ -82,7 +85,10 @@ class GaussianProblem(NamedTuple):
 
 
 def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> GaussianProblem:
-    """Check the input and the priors of a fit; sums over rows that show NaN and infinity save a look for them here."""
+    """Validate the input and the priors of a fit.
+
+    If sums over rows reveal NaN and infinity, these are not checked here.
+    """
     design = validate(model, X, y, sample_weight, numeric_target=False, finite=False)
     if model.covariance_estimator is not None or not shows_all_numbers(design):
         refuse_out_of_range(design)
@@ -108,7 +114,10 @@ def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> Gaussian
 
 
 def with_classes_without_rows(coef: Array, intercept: Array, present: Array, n_classes: int) -> tuple[Array, Array]:
-    """Coefficients of all classes from those of the present ones: a class without rows has prior 0 and score −∞."""
+    """Coefficients of all classes from those of the present ones.
+
+    A class without rows has prior 0 and score −∞.
+    """
     if len(present) == n_classes:
         return coef, intercept
     if n_classes == 2:
@@ -122,7 +131,7 @@ def with_classes_without_rows(coef: Array, intercept: Array, present: Array, n_c
 
 
 def at_places(values: Array, present: Array, n_classes: int, missing: float) -> Array:
-    """Values of the present classes along the first axis, filled up to all classes."""
+    """Values of the present classes along the first axis, expanded to all classes."""
     if len(present) == n_classes:
         return values
     found = np.full((n_classes, *values.shape[1:]), missing, values.dtype)
@@ -132,7 +141,7 @@ def at_places(values: Array, present: Array, n_classes: int, missing: float) -> 
 
 @dataclass(frozen=True)
 class _PlaceAmong:
-    """The place of a row's class among some."""
+    """The position of a row's class among some classes."""
 
     present: Array
 
@@ -177,19 +186,19 @@ def checked_shrinkage(model: Any) -> Shrinkage:
 
 
 def accept_scikit_learns(model: Any, solvers: tuple[str, ...]) -> None:
-    """Check the parameters of scikit-learn's classes that have no effect here."""
+    """Validate parameters that exist for compatibility with scikit-learn, and have no effect."""
     one_of(model, "solver", solvers)
     number(model, "tol", low=0.0)
     accept(model, store_covariance=FLAG)
 
 
 def estimated_covariances(model: Any, design: Design, n_classes: int) -> Array | None:
-    """Covariances by the model's `covariance_estimator`, of shape (classes, d, d); None if there is none.
+    """Covariances from the model's `covariance_estimator`, of shape (classes, d, d); None if there is none.
 
     Parameters
     ----------
     design : Design
-        With a row vector "code".
+        Design with a row vector "code".
     """
     estimator, name = model.covariance_estimator, type(model).__name__
     if estimator is None:

@@ -58,7 +58,7 @@ class HardMarginSVC(LinearClassifier):
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Examples
     --------

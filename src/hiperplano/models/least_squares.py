@@ -46,10 +46,10 @@ SCIKIT_LEARN_SOLVERS = {
 
 
 class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
-    """What least-squares regressors share: all but how their penalty comes about."""
+    """Shared code of least-squares regressors, except the choice of the penalty."""
 
     fit_intercept: bool
-    # Parameters of some of them, settled for the others.
+    # Parameters of some subclasses, fixed for the others.
     positive: bool = False
     solver: str = "auto"
     tol: float = 1e-10
@@ -80,7 +80,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         Parameters
         ----------
         level : float, default=0.95
-            Of the confidence intervals.
+            Level of the confidence intervals.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         return summarise(self, level)
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> Design:
-        """The design; numbers that must be refused are left to the first sum over the rows, if there is one."""
+        """The design; the check for invalid numbers is left to the first sum over the rows, if there is one."""
         accept(self, copy_X=FLAG, n_jobs=JOBS, random_state=SEED)
         design = validate(self, X, y, sample_weight, finite=False)
         if not sums_first(design, self._solver()):
@@ -100,7 +100,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         return design
 
     def _fit_design(self, design: Design, alphas: Array, sums: NormalEquations | CentredRows | None = None) -> Self:
-        """Solve with one penalty for each target, and publish; `sums` may have been gathered before."""
+        """Solve with one penalty for each target, and set the fitted attributes; `sums` may be given."""
         try:
             solution = solve_least_squares(
                 design,
@@ -133,10 +133,10 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
 class LinearRegression(LeastSquares):
     """Least squares: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)².
 
-    Columns of any scale and offset are handled: they are centred and scaled to unit length internally. One pass
-    over the rows is enough for well-conditioned columns; where it is not, the solution is refined with residuals
-    in doubled precision, and `solution_` says what was done and how many digits can be trusted. If columns
-    are linearly dependent, the minimum-norm solution is taken ("cg": the minimum norm for standardised columns).
+    Columns may have any scale and offset: they are centred and scaled to unit norm internally. One pass over the rows
+    is enough for well-conditioned columns. Otherwise, the solution is refined with residuals in doubled precision, and
+    `solution_` says how it was found and how many digits are reliable. If columns are linearly dependent, the
+    minimum-norm solution is used ("cg": the minimum norm for standardised columns).
 
     Parameters
     ----------
@@ -145,14 +145,14 @@ class LinearRegression(LeastSquares):
     copy_X : bool, default=True
         No effect: X is never written to.
     tol : float, default=1e-10
-        Relative length of the gradient to reach by conjugate gradients.
+        Relative norm of the gradient to reach by conjugate gradients.
     n_jobs : int or None, default=None
-        No effect: threads are taken as the rows call for them.
+        No effect: the number of threads depends on the rows.
     positive : bool, default=False
         Constrain the coefficients to be non-negative.
     solver : {"auto", "gram", "qr", "cg"}, default="auto"
         "gram" solves the normal equations (and falls back to "qr" where they are not accurate enough), "qr" factors the
-        rows, "cg" takes conjugate gradients, for so many columns that their Gram matrix does not fit memory.
+        rows, "cg" uses conjugate gradients, for so many columns that their Gram matrix does not fit in memory.
     max_iter : int, optional
         For "cg": most steps; by default ten for each column, or for each row if these are fewer.
 
@@ -163,11 +163,11 @@ class LinearRegression(LeastSquares):
     intercept_ : float or ndarray of shape (targets,)
         Intercepts; 0 if `fit_intercept` is False.
     rank_ : int
-        Independent columns, without the intercept.
+        Number of independent columns, without the intercept.
     singular_ : ndarray of shape (min(n, d),)
         Singular values of the centred columns, largest first; not after "cg".
     solver_ : str
-        The solver that was taken: "gram", "qr", "cg", or "rows" where rows are too few for the columns.
+        The solver that was used: "gram", "qr", "cg", or "rows" if there are too few rows for the columns.
     solution_ : LeastSquaresSolution
         How the fit ended: `status`, `method`, `digits`, `condition`, `gap`.
     n_iter_ : int
@@ -175,7 +175,7 @@ class LinearRegression(LeastSquares):
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Examples
     --------
@@ -219,9 +219,9 @@ class LinearRegression(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 
@@ -268,7 +268,7 @@ class Ridge(LeastSquares):
         where these are faster; standard errors then need "gram". Scikit-learn's "cholesky" means "gram", its "svd"
         "qr", its other names "auto".
     random_state : int, RandomState or None, default=None
-        No effect: a fit depends on nothing but its data.
+        No effect: fits are deterministic.
 
     Attributes
     ----------
@@ -313,9 +313,9 @@ class Ridge(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 
@@ -332,7 +332,7 @@ class Ridge(LeastSquares):
 
 
 def alphas_of_targets(model: Any, n_targets: int) -> Array:
-    """The model's `alpha`, one number for each target."""
+    """The model's `alpha` as one number for each target."""
     if np.ndim(model.alpha) == 0:
         return np.full(n_targets, number(model, "alpha", low=0.0))
     name, given = type(model).__name__, np.asarray(model.alpha).tolist()

@@ -1,4 +1,4 @@
-"""Classifiers by least squares: each class is a target of −1 and +1, or of 0 and 1."""
+"""Least-squares classifiers: each class is a target of −1 and +1, or of 0 and 1."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LeastSquaresClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,)
             Labels of any kind; not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
@@ -107,7 +107,7 @@ class RidgeClassifier(LinearClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total, sample weights included.
     random_state : int, RandomState or None, default=None
-        No effect: a fit depends on nothing but its data.
+        No effect: fits are deterministic.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class RidgeClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,), or of 0 and 1 of shape (n, labels)
             Labels of any kind, or which of several labels a row has.
         sample_weight : array-like of shape (n,), optional
@@ -195,7 +195,7 @@ class RidgeClassifier(LinearClassifier):
 
     @by_rows
     def predict(self, X: Any) -> Array:
-        """The class with the largest score; for several labels, those whose score is positive.
+        """The class with the largest score; for several labels, those with a positive score.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class RidgeClassifier(LinearClassifier):
 
 
 def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Design]:
-    """The classes, and rows with a target of −1 and +1 for each of them, for two classes only for the second."""
+    """The classes, and rows with a target of −1 and +1 for each class; for two classes only for the second."""
     model._several_labels_ = X.n_targets > 1 if isinstance(X, Design) else _has_several_columns(y)
     if not model._several_labels_:
         design = validate(model, X, y, sample_weight, numeric_target=False)
@@ -231,13 +231,13 @@ def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
 def _has_several_columns(y: Any) -> bool:
     try:
         shape = np.asarray(y).shape
-    except ValueError:  # rows of unequal length: refused with the other targets
+    except ValueError:  # rows of unequal length, rejected with the other targets
         return False
     return len(shape) == 2 and shape[1] > 1
 
 
 def coded_classes(model: Any, design: Design, others: Array | None, code: Any) -> tuple[Array, Design]:
-    """The classes, and the rows that count with numbers for them, by a code such as `_OneOfK`."""
+    """The classes, and the rows of nonzero weight with numeric targets, by a code such as `_OneOfK`."""
     classes, codes = encode_labels(design, others)
     coded = design.with_vectors(code=codes).map(code(len(classes)))
     weight = label_weight(design, model.class_weight, classes)
@@ -260,7 +260,7 @@ class _OneOfK:
 
 
 class _SignOfK(_OneOfK):
-    """The same with −1 in place of 0."""
+    """The same with −1 instead of 0."""
 
     def __call__(self, block: Block) -> Array:
         found = super().__call__(block)
@@ -269,7 +269,7 @@ class _SignOfK(_OneOfK):
 
 @dataclass(frozen=True)
 class _OtherNumbers:
-    """How many targets are neither 0 nor 1, and neither −1 nor 1."""
+    """Number of targets that are neither 0 nor 1, and number that are neither −1 nor 1."""
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
@@ -279,7 +279,7 @@ class _OtherNumbers:
 
 @dataclass(frozen=True)
 class _Signs:
-    """−1 and +1 for labels that a row has not, and has."""
+    """−1 and +1 for absent and present labels of a row."""
 
     def __call__(self, block: Block) -> Array:
         xp = block.xp

@@ -42,7 +42,8 @@ from hiperplano.solvers.separation.unbounded_columns import Growth, unbounded_co
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.summary import coefficient_names
 
-_PROGRAM_CELLS, _PROGRAM_WORK = 1e6, 5e6  # up to which a program about all rows takes less than a fit without end
+# Sizes up to which a linear program on all rows takes less time than a fit without end.
+_PROGRAM_CELLS, _PROGRAM_WORK = 1e6, 5e6
 
 
 class LogisticRegression(CallbackSupport, LogisticClassifier):
@@ -52,7 +53,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     of a mean loss with strength λ, C = 1/(λ·n).
 
     Columns are standardised internally, so their units and offsets do not slow the fit. The method is chosen by the
-    shape of the data, and `solution_` says which it was and how it ended.
+    shape of the data, and `solution_` names it and says how it ended.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     l1_ratio : float or None, default=0.0
         Share of L1 in the penalty: 0 or None.
     dual : bool, default=False
-        No effect; scikit-learn's.
+        No effect; kept for compatibility with scikit-learn.
     tol : float, default=1e-8
         Largest entry of the gradient of the mean loss (standardised columns) at which to stop.
     fit_intercept : bool, default=True
@@ -73,10 +74,10 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
-        No effect: a fit depends on nothing but its data.
+        No effect: fits are deterministic.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         "newton" uses full Hessians, "lbfgs" starts from the solution of a sample and is preconditioned by its Hessian,
-        "gradient" takes plain gradient steps with a dynamic rate, for teaching. "auto" takes one of the first two.
+        "gradient" makes plain gradient steps with a dynamic rate, for teaching. "auto" uses one of the first two.
         Scikit-learn's "newton-cholesky" means "newton", its "newton-cg", "liblinear", "sag" and "saga" mean "auto".
     max_iter : int, default=1000
         Most steps.
@@ -85,10 +86,10 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     n_jobs : int or None, default=None
-        No effect: threads are taken as the rows call for them.
+        No effect: the number of threads depends on the rows.
     firth : bool, default=False
-        Firth's bias-reduced likelihood, for two classes: finite also for separated classes, and less biased in
-        small samples. Its penalty, ½·log det of the information, takes the place of C's, and Newton is its solver.
+        Firth's bias-reduced likelihood, for two classes: it is finite also for separated classes, and less biased in
+        small samples. Its penalty, ½·log det of the information, replaces that of C, and its solver is always Newton.
 
     Attributes
     ----------
@@ -105,7 +106,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Examples
     --------
@@ -167,7 +168,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
@@ -198,9 +199,9 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
             C = np.inf
         design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)
         if self.firth:
-            refuse_out_of_range(design)  # others meet every number when they look where columns lie
+            refuse_out_of_range(design)  # other fits read every number when they estimate column scales
         classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
-        start = self._start(classes)  # of the last fit: its classes are compared
+        start = self._start(classes)  # of the last fit, whose classes are compared
         self.classes_ = classes
         progress = FitProgress.of(self, X, y, sample_weight, control["max_iter"])
         if flag(self, "firth"):
@@ -226,7 +227,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
                 solution = fit_likelihood(coded, check_finite=True, **control)
             except NonFiniteRows:
                 refuse_out_of_range(design)
-                solution = fit_likelihood(coded, **control)  # only sums of finite numbers were not
+                solution = fit_likelihood(coded, **control)  # only the sums of finite numbers overflowed
         no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
         publish(self, solution, design.dtype, one_target=False, warn=not no_end)
         self.n_iter_ = np.array([solution.n_iter])
@@ -237,7 +238,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
         return self
 
     def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> tuple[Likelihood, dict[str, Any]]:
-        """What a fit minimises, in small steps that can be watched; and its control."""
+        """The objective of a fit, in small steps that can be monitored, and its control."""
         control = self._control()
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
@@ -257,7 +258,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
         }
 
     def _start(self, classes: Array) -> tuple[Array, Array] | None:
-        """The last fit's coefficients, if wanted and of the same shape."""
+        """The last fit's coefficients, for a warm start with the same shape."""
         if not flag(self, "warm_start") or not hasattr(self, "coef_"):
             return None
         same = np.array_equal(classes, self.classes_) and self.coef_.shape[1] == self.n_features_in_
@@ -273,12 +274,12 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
 
 
 def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -> None:
-    """Name the columns that separate the classes, if they do; a fit that merely stopped early is not that.
+    """Warn about the columns that separate the classes, if they do; a fit that only stopped early is another case.
 
     Parameters
     ----------
     design : Design
-        As `code_classes` gives it.
+        Design as returned by `code_classes`.
     """
     problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
     found = unbounded_columns(problem, solution.parameters)
@@ -309,10 +310,13 @@ def _kind_of_separation(found: Growth) -> Message:
 
 
 def _by_program(design: Design, fit_intercept: bool) -> Growth | None:
-    """The separating columns of a table small enough to ask about all its rows, and whether all are separated."""
+    """The separating columns of a small table, and whether all rows are separated.
+
+    A linear program on all rows finds them.
+    """
     try:
         certificate = separate(design, fit_intercept)
-    except NotAvailable:  # too close to tell
+    except NotAvailable:  # too close to decide
         return None
     if isinstance(certificate, Separable | QuasiSeparable):
         return Growth(np.array(certificate.columns), isinstance(certificate, Separable))

@@ -1,4 +1,4 @@
-"""What logistic models share: coded classes, scikit-learn's parameters and its callbacks."""
+"""Shared code of logistic models: coded classes, scikit-learn's parameters and its callbacks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCIKIT_LEARN_SOLVERS = {
 
 
 class LogisticClassifier(ClassProbabilities, LinearClassifier):
-    """What logistic models share: probabilities, and the table of coefficients."""
+    """Shared code of logistic models: probabilities, and the table of coefficients."""
 
     fit_intercept: bool
 
@@ -44,7 +44,7 @@ class LogisticClassifier(ClassProbabilities, LinearClassifier):
         Parameters
         ----------
         level : float, default=0.95
-            Of the confidence intervals.
+            Level of the confidence intervals.
 
         Returns
         -------
@@ -61,17 +61,17 @@ class LogisticClassifier(ClassProbabilities, LinearClassifier):
 
 
 class FitProgress:
-    """Tells the callbacks of a model (`set_callbacks`) of a fit and of every step of it.
+    """Informs the callbacks of a model (`set_callbacks`) about a fit and every step of it.
 
-    A step ends where the next one begins, so the last one begins an empty task, which `close` ends: that is what
-    scikit-learn's own model does.
+    A step ends where the next one begins, so the last one begins an empty task, which `close` ends, as in
+    scikit-learn's own model.
 
     Parameters
     ----------
     X, y, sample_weight
-        As they came to `fit`.
+        As given to `fit`.
     most : int
-        Steps, at most.
+        Largest number of steps.
     """
 
     def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, most: int) -> None:
@@ -87,12 +87,12 @@ class FitProgress:
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, sample_weight: Any, most: int) -> FitProgress | None:
-        """None where nobody listens."""
+        """The progress of a model; None if it has no callbacks."""
         listening = "_skl_callbacks" in vars(model) or "_parent_callback_ctx" in vars(model)
         return cls(model, X, y, sample_weight, most) if listening else None
 
     def __call__(self, coef: Array, intercept: Array) -> None:
-        """A step led to these coefficients, or the first one begins with them."""
+        """Report the coefficients after a step, or those before the first one."""
         here = {**self._data, "reconstruction_attributes": {"coef_": coef, "intercept_": intercept}}
         if self._step is not None:
             self._step.call_on_fit_task_end(estimator=self._model, **here)
@@ -100,19 +100,19 @@ class FitProgress:
         self._step.call_on_fit_task_begin(estimator=self._model, **here)
 
     def close(self) -> None:
-        """The model is fitted."""
+        """Report the end of the fit."""
         if self._step is not None:
             self._step.call_on_fit_task_end(estimator=self._model)
         self._fit.call_on_fit_task_end(estimator=self._model, **self._data, reconstruction_attributes={})
 
 
 def accept_scikit_learns(model: Any) -> None:
-    """Check the parameters of scikit-learn's classes that have no effect here."""
+    """Validate parameters that exist for compatibility with scikit-learn, and have no effect."""
     accept(model, dual=FLAG, intercept_scaling=REAL, random_state=SEED, verbose=VERBOSITY, n_jobs=JOBS)
 
 
 def refuse_l1_share(model: Any, share: Any) -> None:
-    """An error for penalties with an L1 part."""
+    """Raise an error for penalties with an L1 part."""
     refuse_l1(model, share)
     if share is not None and share != 0:
         check_number(type(model).__name__, "l1_ratio", share, 0.0, 1.0)
@@ -125,7 +125,7 @@ def refuse_l1_share(model: Any, share: Any) -> None:
 
 
 def code_classes(design: Design, class_weight: Any, others: Array | None = None) -> tuple[Array, Design]:
-    """The classes, and the rows that count with targets as the likelihood takes them.
+    """The classes, and the rows of nonzero weight with targets coded for the likelihood.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Predictions of more rows than memory holds, written to a file as they are made."""
+"""Predictions for more rows than memory holds, written to a file in blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PredictsToFile:
     """A model that can write its predictions."""
 
     def predict_to(self, X: Any, path: str | Path) -> None:
-        """Write the predictions for all rows to a Parquet file, some rows at a time.
+        """Write the predictions for all rows to a Parquet file, a block of rows at a time.
 
         Its columns are `prediction` and, for a classifier with probabilities, `probability` of each class. The file is
         written completely or not at all.
@@ -27,9 +27,9 @@ class PredictsToFile:
         Parameters
         ----------
         X : rows of `scan`
-            Rows to predict, of which a few are in memory at a time.
+            Rows to predict, of which a block is in memory at a time.
         path : str or Path
-            Of the file; one that is there is replaced.
+            Path of the file; an existing file is replaced.
         """
         try:
             import pyarrow as pa

@@ -30,38 +30,38 @@ from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadrat
 from hiperplano.solvers.discriminant.row_directions import few_rows
 from hiperplano.solvers.statistics import NonFiniteRows
 
-_MOST_CELLS = 2**28  # 2 GiB of covariances
+_MOST_CELLS = 2**28  # limit of the covariances: 2 GiB
 _FEW_DIGITS = 3
 
 
 class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, ClassifierMixin, PredictsToFile, BaseEstimator):
-    """Gaussian classes, each with a covariance of its own: scores log π − log|Σ|/2 − (x − m)·Σ⁻¹·(x − m)/2.
+    """Gaussian classes, each with its own covariance: scores log π − log|Σ|/2 − (x − m)·Σ⁻¹·(x − m)/2.
 
-    One pass over the rows gathers the moments of all classes. Columns that follow from others in the same way in every
+    One pass over the rows computes the moments of all classes. Columns that depend on others in the same way in every
     class change nothing: densities are compared on the directions in which rows vary. A class that does not vary in all
-    of these would have infinite density where it lies and none elsewhere: it is given a small thickness there (10⁻⁴ of
-    the columns' standard deviations), with a warning that names it.
+    of these would have an infinite density. It gets a small thickness there (10⁻⁴ of the columns' standard deviations),
+    with a warning that names it.
 
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
-        No effect; scikit-learn's. `solution_.method` says how the fit was made.
+        No effect; kept for compatibility with scikit-learn. `solution_.method` names the method used.
     shrinkage : None, "auto" or float, default=None
         Share of each class's covariance that is replaced by a simpler form: by its mean variance on all columns for a
-        number from 0 to 1; "auto" takes Ledoit and Wolf's share, on columns at unit variance.
+        number from 0 to 1; "auto" uses Ledoit and Wolf's share, on columns at unit variance.
     priors : array-like of shape (classes,), optional
         Probabilities of the classes; shares of the sample by default.
     reg_param : float, default=0.0
         Instead of shrinkage: share of the identity mixed into every covariance, for columns of comparable units.
     store_covariance : bool, default=False
-        No effect: `covariance_` is there in any case, made when asked for.
+        No effect: `covariance_` is always available, and computed on demand.
     tol : float, default=1e-4
-        No effect: what counts as no variance is decided from the rounding of the rows.
+        No effect: the rank is determined from the rounding errors of the rows.
     covariance_estimator : estimator, optional
-        Makes the covariance of each class from its rows, in place of `shrinkage`: an object with a method `fit` and an
-        attribute `covariance_` after it, such as those of `sklearn.covariance`. For rows without weights.
+        Estimates the covariance of each class from its rows, instead of `shrinkage`: an object with a method `fit` and
+        an attribute `covariance_` after it, such as those of `sklearn.covariance`. For rows without weights.
     unbiased : bool, default=False
-        Divide the scatter of a class by n − 1, as R's MASS does, not by n.
+        Divide the scatter of a class by n − 1, as R's MASS does, instead of n.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, Classifi
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Examples
     --------

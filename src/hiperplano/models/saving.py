@@ -99,9 +99,8 @@ TRUSTED = frozenset(
         "sklearn.model_selection._split.StratifiedKFold",
     }
 )
-"""What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).
-
-Each is a class whose making runs no code of the file's choice.
+"""Types that a file may contain in addition to those trusted by skops (scikit-learn's estimators, NumPy's arrays,
+SciPy's matrices). Creating an instance of them runs no code chosen by the file.
 """
 
 
@@ -110,12 +109,12 @@ def save(model: Any, path: str | Path) -> None:
 
     The format is that of skops: a zip archive of JSON and arrays. Unlike a pickle it runs no code when it is opened.
     The rows of the fit are not written. Only Firth's regression needs them after the fit, for the intervals of its
-    `summary`: those that were asked for before saving are in the file, others take `inference(model, X, y)`.
+    `summary`: those computed before saving are in the file, others need `inference(model, X, y)`.
 
     Parameters
     ----------
     model : estimator
-        One of the library's, or a pipeline of scikit-learn's transformers around it.
+        A model of this library, or a pipeline of scikit-learn's transformers and such a model.
     path : str or Path
         An existing file is replaced; until the new one is complete, the old one stays.
 
@@ -193,10 +192,10 @@ def load(path: str | Path) -> Any:
     try:
         check_archive(path)
         content = path.read_bytes()
-        return loads(content, trusted=sorted(TRUSTED))  # looks at all types before it makes anything
+        return loads(content, trusted=sorted(TRUSTED))  # checks all types before it creates anything
     except UntrustedTypesFoundException:
         foreign = set(get_untrusted_types(data=content)) - TRUSTED
-    except Exception as problem:  # bytes of a stranger can bring any of the parsers to any of its errors
+    except Exception as problem:  # foreign bytes can cause any error in any of the parsers
         what = Message("damaged, or too new")
         if isinstance(problem, BadZipFile):
             what = Message("no file that hiperplano.save wrote")

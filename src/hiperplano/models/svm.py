@@ -29,7 +29,7 @@ class LinearSVC(LinearClassifier):
     Parameters
     ----------
     penalty : "l2", default="l2"
-        That of the objective. Penalties with an L1 part are not available.
+        The penalty; penalties with an L1 part are not available.
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         max(0, 1 − margin), or its square.
     dual : "auto" or bool, default="auto"
@@ -43,24 +43,24 @@ class LinearSVC(LinearClassifier):
     verbose : int, default=0
         No effect: `solution_` says how the fit went.
     random_state : int, RandomState or None, default=None
-        No effect: a fit depends on nothing but its data.
+        No effect: fits are deterministic.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, times C; "balanced" gives each class the same total.
     fit_intercept : bool, default=True
         Whether to fit an intercept; without one the plane goes through the origin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        For more than two classes: one plane for each class against the rest, or all scores at once with the loss
-        max(0, 1 + largest score of another class − score of the right one), whatever `loss` says. With two classes that
-        is "ovr" and the hinge with twice the C.
+        For more than two classes: one plane for each class against the rest, or all scores at once with the loss max(0,
+        1 + largest score of another class − score of the correct one), whatever `loss` is. With two classes this equals
+        "ovr" and the hinge with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
-        "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" is dual
-        coordinate ascent, whose passes cost little and may be many. "auto" gives the ascent as many passes as half of
-        Newton's method costs, about, and goes on with Newton's method where they do not suffice; dense tables of more
-        than two million entries begin with it, unless they have twice as many columns as rows, and so do smaller ones
-        with the squared hinge that have more than eight times as many rows as columns.
+        "newton" makes a few passes over the rows, and only rows near the margin enter its equations. "dual" is dual
+        coordinate ascent, with many cheap passes. "auto" lets the ascent run until it has cost about half of Newton's
+        method, and then continues with Newton's method if needed. Dense tables of more than two million entries begin
+        with Newton's method, unless they have twice as many columns as rows, and so do smaller ones with the squared
+        hinge that have more than eight times as many rows as columns.
     max_iter : int, default=1000
         Most passes over the rows, for each class. Steps of Newton's method that take much longer than a pass count as
-        several. A fit that ends so warns, and `solution_.gap` says how far from the optimum it may be.
+        several. A fit that reaches the limit warns, and `solution_.gap` bounds its distance from the optimum.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class LinearSVC(LinearClassifier):
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Notes
     -----
@@ -166,10 +166,10 @@ class LinearSVC(LinearClassifier):
         return self
 
     def _lower_classes_without_rows(self, design: Design) -> None:
-        """Give planes of classes without rows an intercept below all scores of the rows.
+        """Set the intercepts of planes of classes without rows below all scores of the rows.
 
-        All of their rows are on the other side: every intercept of −1 or less is as good, and one that is larger than
-        the scores of all other classes would have the class predicted.
+        All rows are on the other side of such a plane, so every intercept of −1 or less is equally good. One above the
+        scores of all other classes would make the class predicted.
         """
         totals = class_totals(design, design.vector("code"), len(self.classes_))
         if totals.all():
@@ -298,7 +298,7 @@ class LinearSVR(RegressorMixin, LinearModel):
 
 
 def _control(model: Any) -> dict[str, Any]:
-    """What all fits need to know beside the rows and their losses."""
+    """Settings of all fits, besides the rows and their losses."""
     accept(model, dual=DUAL, intercept_scaling=REAL, verbose=VERBOSITY, random_state=SEED)
     return {
         "fit_intercept": flag(model, "fit_intercept"),
@@ -309,5 +309,5 @@ def _control(model: Any) -> dict[str, Any]:
 
 
 def _row_count(X: Any, y: Any) -> int:
-    """Rows of the table that came in, with those that weigh nothing."""
+    """Number of rows of the input table, including those of weight 0."""
     return int(X.n_rows) if isinstance(X, Design) else len(np.asarray(y))

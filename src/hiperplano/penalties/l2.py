@@ -9,7 +9,7 @@ Array = NDArray[Any]
 
 
 class L2(NamedTuple):
-    """½·Σ strength·coef², strength being λ on the mean loss: one number, or one for each coefficient."""
+    """½·Σ strength·coef², where strength is λ relative to the mean loss: one number, or one for each coefficient."""
 
     strength: Any
 
@@ -20,7 +20,7 @@ class L2(NamedTuple):
         return np.asarray(self.strength * coef)
 
     def value_and_slope(self, coef: Array) -> tuple[float, Array]:
-        """Both at once."""
+        """Value and slope."""
         slope = self.slope(coef)
         return 0.5 * float(np.vdot(slope, coef)), slope
 

@@ -1,4 +1,4 @@
-"""Displays in the manner of scikit-learn's; matplotlib is loaded when the first one is drawn."""
+"""Displays in the style of scikit-learn's; matplotlib is imported when the first one is drawn."""
 
 from hiperplano.plot.coefficients import CoefficientDisplay
 from hiperplano.plot.credit.binning import BinningDisplay

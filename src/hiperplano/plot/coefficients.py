@@ -28,9 +28,9 @@ class CoefficientDisplay(Display):
     low, high : ndarray of shape (blocks, d) or None
         Ends of the confidence intervals; NaN where there is none.
     level : float
-        Of the intervals.
+        Level of the intervals.
     blocks : list of str
-        What the rows of `coef` are called; empty for a single one.
+        Names of the rows of `coef`; empty for a single one.
     scaled : bool
         Whether coefficients are those of columns at unit standard deviation.
     note : str
@@ -86,14 +86,14 @@ class CoefficientDisplay(Display):
         Parameters
         ----------
         estimator : fitted linear model, or a pipeline that ends with one
-            Of hiperplano or scikit-learn: anything with `coef_`.
+            A model of hiperplano or scikit-learn with `coef_`.
         X : array-like or table of shape (n, d), optional
             If given, coefficients are multiplied by the standard deviations of its columns: effects of columns
             of different units can then be compared.
         level : float, default=0.95
-            Of the confidence intervals.
+            Level of the confidence intervals.
         feature_names : list of str, optional
-            Those of the fit by default.
+            Names of the columns; those of the fit by default.
         ax : matplotlib axes, optional
             Axes to draw on; new ones by default.
         **kwargs
@@ -133,7 +133,7 @@ class CoefficientDisplay(Display):
         ax : matplotlib axes, optional
             New ones by default.
         most : int, default=25
-            Draw so many columns, those with the largest coefficients.
+            Number of columns to draw, those with the largest coefficients.
         odds : bool, default=False
             Draw exp(coefficient), the odds ratio of a logistic model, on a logarithmic axis.
         **kwargs
@@ -169,7 +169,7 @@ class CoefficientDisplay(Display):
         return self
 
     def _drawn(self, number: int, order: Array, odds: bool) -> tuple[Array, Array | None]:
-        """Where dots are drawn, and how far their lines reach to both sides."""
+        """Positions of the dots, and lengths of their lines on both sides."""
         turn = np.exp if odds else np.asarray
         middle = turn(self.coef[number, order])
         if self.low is None or self.high is None:
@@ -188,7 +188,7 @@ class CoefficientDisplay(Display):
 
 
 def _format_log_axis(ax: Any) -> None:
-    """A logarithmic axis with numbers as people write odds: 0.5, 1, 2."""
+    """A logarithmic axis with labels such as 0.5, 1, 2."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     ax.set_xscale("log")
@@ -200,7 +200,7 @@ def _format_log_axis(ax: Any) -> None:
 
 
 def _with_intervals(model: Any, level: float) -> dict[str, Any]:
-    """Coefficients and intervals of a model's own table; without one, its coefficients alone."""
+    """Coefficients and intervals of a model's summary; without one, only its coefficients."""
     found, note = None, ""
     if hasattr(model, "summary"):
         try:
@@ -235,7 +235,7 @@ def _names(model: Any, given: Any, count: int) -> list[str]:
 
 
 def _names_out(steps: Any) -> Any:
-    """The names of the columns that reach the last step; None where a step before it does not provide them."""
+    """The names of the columns that reach the last step; None if a previous step does not provide them."""
     try:
         return steps.get_feature_names_out()
     except (AttributeError, ValueError):

@@ -30,9 +30,9 @@ class DivergenceDisplay(Display):
     kl, js, psi : float
         Computed from these shares. KL and PSI are infinite where a bin is empty in one sample only.
     names : tuple of two str
-        What the samples are called.
+        Names of the samples.
     quantity : str
-        What was counted, for the axis.
+        Label of the axis.
     ax_, figure_
         The axes and the figure, once drawn.
 
@@ -95,7 +95,7 @@ class DivergenceDisplay(Display):
         smoothing : float, default=0.0
             Added to every count.
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-            Of classifiers: "auto" takes probabilities where the model has them.
+            For classifiers: "auto" uses probabilities if the model has them.
         names : tuple of two str, default=("expected", "actual")
             Names of the two samples in the legend.
         ax : matplotlib axes, optional
@@ -147,7 +147,7 @@ class DivergenceDisplay(Display):
         names : tuple of two str, default=("expected", "actual")
             Names of the two samples in the legend.
         quantity : str, default="score"
-            What is counted, for the axis.
+            Label of the axis.
         ax : matplotlib axes, optional
             Axes to draw on; new ones by default.
         **kwargs

@@ -16,22 +16,22 @@ KINDS = ("gains", "lift")
 
 
 class GainsDisplay(ScoreDisplay):
-    """Gains: the share of the positive class among the best-scored share of the rows. Lift: gains over that share.
+    """Gains: share of the positive class among the best-scored share of rows. Lift: gains divided by that share.
 
     Rows of equal score are taken together. Make it with `from_estimator` or `from_predictions`.
 
     Attributes
     ----------
     share : ndarray of shape (m,)
-        Of the rows (of their weight), from 0 to 1, the largest scores first.
+        Share of the rows (of their weight), from 0 to 1, the largest scores first.
     gains : ndarray of shape (m,)
         The share of the positive class among them.
     prevalence : float
         The share of the positive class in all rows.
     label : str
-        What the positive class is called.
+        Name of the positive class.
     name : str or None
-        Of the model, for the legend.
+        Name of the model, for the legend.
     ax_, figure_
         The axes and the figure, once drawn.
 
@@ -86,7 +86,7 @@ class GainsDisplay(ScoreDisplay):
         sample_weight : array-like of shape (n,), optional
             Weights of the rows, 0 or more; rows of equal weight by default.
         pos_label : label, optional
-            Of the positive class; the larger one by default.
+            Label of the positive class; the larger one by default.
         name : str, optional
             Name of the curve in the legend.
         ax : matplotlib axes, optional

@@ -28,9 +28,9 @@ class KSDisplay(ScoreDisplay):
     cutoff : float
         The score at which it is reached.
     classes : tuple of two str
-        What the negative and the positive class are called.
+        Names of the negative and the positive class.
     name : str or None
-        Of the model, for the title.
+        Name of the model, for the title.
     ax_, figure_
         The axes and the figure, once drawn.
 
@@ -86,7 +86,7 @@ class KSDisplay(ScoreDisplay):
         sample_weight : array-like of shape (n,), optional
             Weights of the rows, 0 or more; rows of equal weight by default.
         pos_label : label, optional
-            Of the positive class; the larger one by default.
+            Label of the positive class; the larger one by default.
         name : str, optional
             Name of the curve in the legend.
         ax : matplotlib axes, optional

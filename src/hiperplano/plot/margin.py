@@ -13,7 +13,7 @@ from hiperplano.errors import NotAvailable
 from hiperplano.plot.plane import Points, arrow, circle_points, draw_level, one_plane
 from hiperplano.plot.style import INK, Display, format_number, hide_spines, legend_above
 
-_GRID = 200  # points along each axis where curves are looked for
+_GRID = 200  # grid points along each axis for level curves
 _STYLES = ["--", "-", "--"]
 
 
@@ -65,7 +65,7 @@ class MarginDisplay(Display):
 
     @property
     def width(self) -> float:
-        """1/‖coef‖: how far the margin planes are from the plane; NaN for curves, which have no width."""
+        """1/‖coef‖, the distance of the margin planes from the plane; NaN for curves."""
         return float("nan") if self.coef is None else float(1.0 / np.linalg.norm(self.coef))
 
     @classmethod
@@ -75,7 +75,7 @@ class MarginDisplay(Display):
         Parameters
         ----------
         estimator : fitted linear classifier, or Pipeline that ends with one
-            Of hiperplano or scikit-learn.
+            A model of hiperplano or scikit-learn.
         X : array-like or table of shape (n, 2)
             Rows to draw, of two columns; for a pipeline, those that its last step sees.
         y : array-like of shape (n,)
@@ -162,7 +162,7 @@ class MarginDisplay(Display):
         ax.plot([], [], color=INK, lw=1.0, ls="--", label="score ±1")
 
     def _draw_width(self, ax: Any, coef: Array) -> None:
-        """A double arrow from the plane to a margin plane, where both are inside the axes."""
+        """A double arrow from the plane to a margin plane, if both are inside the axes."""
         start = self._label_position(ax, coef)
         if start is None:
             return
@@ -183,7 +183,7 @@ class MarginDisplay(Display):
         )
 
     def _label_position(self, ax: Any, coef: Array) -> Array | None:
-        """A point of the plane where arrow and words are inside the axes, and far from all rows."""
+        """A point of the plane where arrow and text are inside the axes, and far from all rows."""
         low = np.array([ax.get_xlim()[0], ax.get_ylim()[0]])
         size = np.array([ax.get_xlim()[1], ax.get_ylim()[1]]) - low
         middle = low + size / 2
@@ -209,7 +209,10 @@ def _dense(rows: Any) -> Any:
 
 
 def _support(model: Any, points: Points, coef: Array, intercept: float) -> Array:
-    """Support vectors if the rows are those of the fit, which their sum proves; otherwise rows with a hinge loss."""
+    """Support vectors if the rows are those of the fit, which is checked by their sum.
+
+    Otherwise rows with a hinge loss.
+    """
     rows, codes = points.rows, points.codes
     held = getattr(model, "support_", None)
     if held is not None and len(held) and np.max(held) < len(rows):

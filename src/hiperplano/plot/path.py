@@ -21,7 +21,7 @@ from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.least_squares.path.ridge_path import ridge_path
 
 _MOST_SIDE = 5000  # rows or columns up to which ridge is factored once for all λ
-_NAMED = 6  # lines with a colour of their own
+_NAMED = 6  # lines with their own colour
 _ERRORS = {"neg_mean_squared_error": "mean squared error", "neg_log_loss": "log loss", "r2": "1 − R²"}
 
 
@@ -33,7 +33,7 @@ class PathDisplay(Display):
     Attributes
     ----------
     strengths : ndarray of shape (m,)
-        λ, rising, above 0.
+        λ, positive and increasing.
     coef : ndarray of shape (m, k)
         Coefficients of the fit to all rows with each λ; of softmax regression, those of all classes.
     training : ndarray of shape (m,)
@@ -45,9 +45,9 @@ class PathDisplay(Display):
     chosen : float or None
         The λ of a model that chose one.
     names : list of str
-        Of the coefficients.
+        Names of the coefficients.
     error_name : str
-        What the errors are.
+        Name of the error measure.
     ax_, figure_
         The two panels, coefficients and errors, and the figure, once drawn.
 
@@ -186,7 +186,7 @@ class PathDisplay(Display):
         return self
 
     def _draw_coefficients(self, ax: Any, **kwargs: Any) -> None:
-        """The largest in colours, with their names; the rest in grey."""
+        """The largest in colours, with their names; the others in grey."""
         size = np.abs(self.coef).max(axis=0)
         named = np.argsort(-size, kind="stable")[: _NAMED if len(size) > _NAMED + 1 else len(size)]
         others = np.setdiff1d(np.arange(len(size)), named)
@@ -208,7 +208,7 @@ class PathDisplay(Display):
 
 
 class _Plan(NamedTuple):
-    """What to fit and what is already known."""
+    """Fits to make, and known results."""
 
     prototype: Any
     strengths: Array
@@ -218,12 +218,12 @@ class _Plan(NamedTuple):
     chosen: float | None = None
 
     def parameter(self, strength: float, total: float) -> dict[str, float]:
-        """λ in the words of the model."""
+        """λ in terms of the model's parameter."""
         return {"alpha": strength * total} if isinstance(self.prototype, Ridge) else {"C": 1.0 / (strength * total)}
 
 
 def _fits(plan: _Plan, X: Any, y: Any, sample_weight: Any, total: float) -> Iterator[Any]:
-    """The prototype, fitted with every λ, from strong to weak: each fit is near the next."""
+    """The prototype fitted with every λ, from strong to weak, since each fit is close to the next."""
     model, strengths = plan.prototype, plan.strengths[::-1]
     model.set_params(**plan.parameter(strengths[0], total)).fit(X, y, sample_weight=sample_weight)
     if isinstance(model, Ridge) and not model.positive and min(np.shape(X)) <= _MOST_SIDE and model.coef_.ndim == 1:
@@ -267,7 +267,7 @@ def _plan_of_ridge(model: RidgeCV, total: float) -> _Plan:
             "target, or set alpha_per_target=False.",
             n=np.size(model.alpha_),
         )
-    kept = np.flatnonzero(alphas > 0)  # 0 has no place on a logarithmic axis
+    kept = np.flatnonzero(alphas > 0)  # 0 cannot be shown on a logarithmic axis
     kept = kept[np.argsort(alphas[kept], kind="stable")]
     scoring = model.scoring or ("neg_mean_squared_error" if model.cv is None else "r2")
     prototype = Ridge(fit_intercept=model.fit_intercept)
@@ -314,7 +314,7 @@ def _checked(strengths: Any, X: Any) -> Array:
 
 
 def _error(scoring: Any, score: Any) -> Any:
-    """A score as an error, smaller is better: losses lose their sign, shares are counted from 1."""
+    """A score as an error, smaller is better: losses lose their sign, and shares are subtracted from 1."""
     losses = not isinstance(scoring, str) or scoring.startswith("neg_")
     return -score if losses else 1.0 - score
 

@@ -11,14 +11,14 @@ from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidTarget, NotAvailable
 from hiperplano.plot.style import GREY, INK, colour, marker, should_rasterise
 
-_COMPARABLE = 6.0  # columns whose ranges differ by more than this factor are not drawn in one unit
+_COMPARABLE = 6.0  # columns whose ranges differ by more than this factor are not drawn with equal units
 _MARGIN = 0.08
 
 
 class Points(NamedTuple):
-    """Rows of two columns, the numbers of their classes, and what columns and classes are called.
+    """Rows of two columns, the numbers of their classes, and the names of columns and classes.
 
-    `codes` is None where classes are not known.
+    `codes` is None if classes are unknown.
     """
 
     rows: Array
@@ -37,7 +37,7 @@ class Points(NamedTuple):
         X : array-like or table of shape (n, 2)
         y : array-like of shape (n,) or None
         classes : array-like
-            Of the model.
+            Classes of the model.
         """
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows) or rows.dtype.kind not in "fiub":
@@ -61,7 +61,7 @@ class Points(NamedTuple):
         return cls(rows, None if y is None else _codes(owner, y, classes, len(rows)), [str(c) for c in classes], names)
 
     def limits(self, margin: float = _MARGIN) -> Array:
-        """The smallest and largest value of each column, and a little more: of shape (2, columns).
+        """The smallest and largest value of each column, with a margin, of shape (2, columns).
 
         Parameters
         ----------
@@ -73,7 +73,10 @@ class Points(NamedTuple):
         return np.stack([low - room, high + room])
 
     def frame(self, ax: Any) -> None:
-        """Limits and names of the axes; one unit for both columns if their ranges allow, so that angles are right."""
+        """Limits and names of the axes.
+
+        Equal units for both columns if their ranges allow, so that angles are right.
+        """
         limits = self.limits()
         ranges = limits[1] - limits[0]
         ax.set(xlim=limits[:, 0], ylim=limits[:, 1], xlabel=self.names[0], ylabel=self.names[1])
@@ -173,7 +176,7 @@ def draw_level(ax: Any, coef: Array, intercept: float, level: float, **kwargs: A
         For `ax.axline`.
     """
     middle = np.array([np.mean(ax.get_xlim()), np.mean(ax.get_ylim())])
-    # Measured in shares of the axes, so that columns of different size do not put the point far outside.
+    # In units of the axes, so that columns of different scale do not put the point far outside.
     size = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
     scaled = coef * size
     point = middle - (middle @ coef + intercept - level) * scaled / (scaled @ scaled) * size

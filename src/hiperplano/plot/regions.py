@@ -68,7 +68,7 @@ class RegionsDisplay(Display):
         Parameters
         ----------
         estimator : fitted classifier of two columns
-            Of hiperplano or scikit-learn.
+            A model of hiperplano or scikit-learn.
         X : array-like or table of shape (n, 2)
             Rows to draw, of two columns.
         y : array-like of shape (n,), optional
@@ -132,7 +132,7 @@ class RegionsDisplay(Display):
         from matplotlib.colors import to_rgb
         from matplotlib.patches import Patch
 
-        # White mixed in, instead of transparency: the same in every format, and on every ground.
+        # Mixed with white instead of transparent, which looks the same in every format and on every background.
         pale = 1.0 - _PALE * (1.0 - np.array([to_rgb(colour(k)) for k in range(len(self.points.classes))]))
         edges = [(line[0], line[-1]) for line in (self.across, self.up)]
         extent = (*edges[0], *edges[1])
@@ -157,13 +157,13 @@ class RegionsDisplay(Display):
 
 
 def _as_input_type(X: Any, grid: Array) -> Any:
-    """Points of the grid as a table with the columns of X, if X is one, so that models find the names they know."""
+    """Grid points as a table with the columns of X, if X is a table, so that models find their column names."""
     columns = getattr(X, "columns", None)
     return grid if columns is None else type(X)({name: grid[:, j] for j, name in enumerate(columns)})
 
 
 def _unclaimed(model: Any, rows: Any) -> Array:
-    """Where rules contradict each other; nowhere for a model that has no scores to contradict each other."""
+    """Where rules contradict each other; nowhere for a model without such scores."""
     try:
         return ambiguous(model, rows)
     except NotAvailable:

@@ -17,8 +17,8 @@ from hiperplano.plot.style import GREY, INK, Display, colour, hide_spines, marke
 if TYPE_CHECKING:
     from hiperplano.models.online.replay import Step
 
-_ACCENT = 2  # the colour of the example of a step, as neither class has it
-_ARROW = 0.22  # of the axes
+_ACCENT = 2  # colour of a step's example, different from those of the classes
+_ARROW = 0.22  # length, as a share of the axes
 
 
 class ReplayDisplay(Display):
@@ -29,7 +29,7 @@ class ReplayDisplay(Display):
     Attributes
     ----------
     steps : list of Step
-        Those that moved the plane.
+        Steps that moved the plane.
     points : Points
         The rows, the numbers of their classes, and the names of columns and classes.
     ax_, figure_
@@ -70,7 +70,7 @@ class ReplayDisplay(Display):
         display
             With `ax_` and `figure_` once drawn.
         """
-        # Compiled code comes with it: other pictures need not wait for that.
+        # Imported here because it loads compiled code, which other plots do not need.
         from hiperplano.models.online.replay import replay
 
         if getattr(estimator, "kernel", None) is not None:
@@ -189,7 +189,7 @@ class ReplayDisplay(Display):
 
     @staticmethod
     def _weights(ax: Any, coef: Array, intercept: float) -> None:
-        """An arrow from the plane towards the second class, always of the same length: only its direction matters."""
+        """An arrow from the plane towards the second class, of fixed length: only its direction matters."""
         low = np.array([ax.get_xlim()[0], ax.get_ylim()[0]])
         size = np.array([ax.get_xlim()[1], ax.get_ylim()[1]]) - low
         middle = low + size / 2
@@ -200,7 +200,7 @@ class ReplayDisplay(Display):
 
 
 def _legend_handles(points: Points) -> list[Any]:
-    """What a legend of the strip explains, whatever the steps in it."""
+    """Entries of the legend of a strip, whatever its steps."""
     from matplotlib.lines import Line2D
 
     dots = [

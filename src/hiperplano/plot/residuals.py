@@ -15,7 +15,7 @@ from hiperplano.stats.diagnose import diagnose_least_squares
 
 PANELS = ("fitted", "quantiles", "leverage")
 _NUMBERED = 3  # rows whose numbers are written beside their points
-_LEVELS = (0.5, 1.0)  # of Cook's distance
+_LEVELS = (0.5, 1.0)  # levels of Cook's distance
 
 
 class ResidualDisplay(Display):
@@ -222,7 +222,7 @@ class ResidualDisplay(Display):
 
     @staticmethod
     def _annotate_rows(ax: Any, across: Array, up: Array, size: Array) -> None:
-        """Write the numbers of the rows with the largest sizes beside their points, neighbours on different sides."""
+        """Write the numbers of the rows with the largest values beside their points, neighbours on different sides."""
         spans = [np.nanmax(values) - np.nanmin(values) for values in (across, up)]
         written: list[int] = []
         for row in np.argsort(-np.nan_to_num(size), kind="stable")[:_NUMBERED]:

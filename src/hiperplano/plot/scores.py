@@ -79,20 +79,7 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
 
 
 def positive_labels(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[str, str]]:
-    """Which rows are positive, and what the negative and the positive class are called.
-
-    Parameters
-    ----------
-    owner : str
-        Name of the display, for messages.
-    pos_label : object or None
-        None: the largest label.
-
-    Returns
-    -------
-    positive : ndarray of bool of shape (n,)
-    names : tuple of two str
-    """
+    """Which rows are positive, and the names of the negative and the positive class."""
     labels = np.asarray(y)
     if labels.ndim != 1 or not len(labels):
         raise InvalidTarget(
@@ -180,7 +167,7 @@ class ScoreDisplay(Display):
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             "auto" takes probabilities where the model has them.
         pos_label : label, optional
-            Of the positive class; the second of the model's by default.
+            Label of the positive class; the second class of the model by default.
         name : str, optional
             The model's class by default.
         ax : matplotlib axes, optional

@@ -1,4 +1,4 @@
-"""What plots share: matplotlib itself, colours for colour-blind readers, axes, legends beside the data."""
+"""Shared code of plots: import of matplotlib, colours for colour-blind readers, axes, legends."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter, NotInstalled
 
-# Okabe and Ito's palette, told apart with any kind of colour vision; its yellow, too pale for lines, is left out.
+# Okabe and Ito's palette, which can be distinguished with any kind of colour vision; its yellow, too pale for lines, is
+# omitted.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 INK, GREY = "#222222", "#8c8c8c"
-_MANY_POINTS = 2000  # beyond them a vector picture holds an image of them: smaller, and as sharp as can be seen
+_MANY_POINTS = 2000  # with more points, a vector graphic contains an image of them, which is smaller and looks the same
 _DRAWN = 1000  # points of a curve
-_KEY, _GAP = 1.6, 1.4  # of a legend: its pictures, and the space between columns, in heights of a letter
+_KEY, _GAP = 1.6, 1.4  # of a legend: width of its keys, and space between columns, in font sizes
 
 
 def pyplot() -> Any:
@@ -39,14 +40,14 @@ class Display:
     figure_: Any
 
     def _axes(self, ax: Any, size: tuple[float, float] = (6.4, 4.4)) -> Any:
-        """The given axes, or those of a new figure; remembered as scikit-learn's displays do."""
+        """The given axes, or those of a new figure; stored as in scikit-learn's displays."""
         if ax is None:
             _, ax = pyplot().subplots(figsize=size, layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
     def _panels(self, ax: Any, count: int, columns: int, size: tuple[float, float], share: Any = False) -> Array:
-        """As many axes as there are panels: those given, or those of a new figure, each of `size` in inches."""
+        """Axes for the panels: the given ones, or those of a new figure, each of `size` in inches."""
         if ax is None:
             rows = -(-count // columns)
             _, ax = pyplot().subplots(
@@ -75,12 +76,12 @@ class Display:
 
 
 def hide_spines(ax: Any) -> None:
-    """Leave the two lines of the frame that carry numbers."""
+    """Remove the two spines without labels."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def legend_above(ax: Any, handles: Any = None) -> None:
-    """A legend outside the axes, where it covers no data, in as many columns as their width has room for.
+    """A legend above the axes, where it covers no data, with as many columns as fit.
 
     Parameters
     ----------
@@ -101,14 +102,14 @@ def legend_above(ax: Any, handles: Any = None) -> None:
 
 
 def _columns(ax: Any, labels: list[str]) -> int:
-    """The most columns of a legend that its axes have room for; matplotlib fills one after the other."""
+    """The largest number of legend columns that fit above the axes; matplotlib fills one after the other."""
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
     font = FontProperties(size=rcParams["legend.fontsize"])
     em = font.get_size_in_points()
-    # In points; a label may hold signs of its own for matplotlib's mathematics.
+    # In points; a label may contain matplotlib's mathematical markup.
     needed = [
         TextPath((0, 0), label, size=em, prop=font).get_extents().width + (_KEY + rcParams["legend.handletextpad"]) * em
         for label in labels
@@ -122,27 +123,27 @@ def _columns(ax: Any, labels: list[str]) -> int:
 
 
 def colour(number: int) -> str:
-    """Of the class, curve or column with that number."""
+    """Colour of the class, curve or column with a number."""
     return COLOURS[number % len(COLOURS)]
 
 
 def marker(number: int) -> str:
-    """Of the class with that number: shapes distinguish classes where colours do not."""
+    """Marker of the class with a number; shapes distinguish classes if colours do not."""
     return MARKERS[number % len(MARKERS)]
 
 
 def should_rasterise(n_points: int) -> bool:
-    """Whether so many points are better drawn as an image inside a vector picture."""
+    """Whether there are so many points that an image inside a vector graphic is better."""
     return n_points > _MANY_POINTS
 
 
 def subsample(n_points: int, keep: Sequence[int] = ()) -> Array:
-    """Places of at most about a thousand points of a curve: both ends, evenly between, and those to `keep`.
+    """Positions of about a thousand points of a curve at most: both ends, evenly spaced ones, and those to `keep`.
 
     Parameters
     ----------
     keep : sequence of int
-        Places that must be among them.
+        Positions that must be included.
     """
     if n_points <= _DRAWN:
         return np.arange(n_points)
@@ -151,5 +152,5 @@ def subsample(n_points: int, keep: Sequence[int] = ()) -> Array:
 
 
 def format_number(value: float) -> str:
-    """Three figures, without powers of ten where they fit into a few places."""
+    """Three significant digits, without powers of ten if they fit into a few characters."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"

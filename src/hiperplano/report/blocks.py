@@ -23,7 +23,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Notice:
-    """A paragraph that must not be missed; `tone` is "good", "bad" or "plain"."""
+    """A prominent paragraph; `tone` is "good", "bad" or "plain"."""
 
     text: str
     tone: str = "plain"
@@ -32,7 +32,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class Formula:
-    """A line of mathematics, and what its signs mean."""
+    """A formula and the meaning of its symbols."""
 
     lines: Sequence[str]
     where: str = ""
@@ -41,7 +41,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Code:
-    """Text for machines, letter by letter."""
+    """Verbatim text."""
 
     text: str
     kind: ClassVar[str] = "code"
@@ -49,7 +49,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; the first cell of each names the row."""
+    """Rows of cells; the first cell of each is the row's heading."""
 
     caption: str
     headings: Sequence[str]
@@ -60,8 +60,8 @@ class Table:
     kind: ClassVar[str] = "table"
 
     def numeric(self, column: int) -> bool:
-        """Whether a column holds numbers, and so is set flush right."""
-        return column in self._numeric  # asked for every cell
+        """Whether a column is numeric, and so right-aligned."""
+        return column in self._numeric  # called for every cell
 
     @cached_property
     def _numeric(self) -> frozenset[int]:
@@ -83,7 +83,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Pictures side by side where there is room."""
+    """Figures side by side, if there is room."""
 
     each: Sequence[Figure]
     kind: ClassVar[str] = "figures"
@@ -91,7 +91,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Cutoffs:
-    """The confusion table that moves with a slider. `data` is what the script reads."""
+    """The confusion table with a slider. `data` is what the script reads."""
 
     positive: str
     negative: str
@@ -106,7 +106,7 @@ class Cutoffs:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Judgements on a model: what is judged, in which tone, and the sentence."""
+    """Judgements on a model: aspect, tone and sentence."""
 
     rows: Sequence[tuple[str, str, str]]
     kind: ClassVar[str] = "verdict"
@@ -114,7 +114,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Details:
-    """Blocks that are folded away until a reader opens them."""
+    """Blocks that are collapsed until the reader opens them."""
 
     title: str
     blocks: Sequence[Any]
@@ -134,7 +134,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page with a heading and a place in the table of contents."""
+    """A part of the page with a heading and an entry in the table of contents."""
 
     name: str
     title: str
@@ -152,7 +152,7 @@ class KeyFigure:
 
 @dataclass(frozen=True)
 class Page:
-    """All that the template needs."""
+    """Everything that the template needs."""
 
     title: str
     lead: str

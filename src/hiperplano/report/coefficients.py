@@ -1,4 +1,4 @@
-"""Coefficients of a model in the units of its table: the numbers that the terminal, its JSON and the report show."""
+"""Coefficients of a model in the units of its table, as shown by the terminal, its JSON and the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hiperplano.report.sample import Sample
 from hiperplano.report.subject import Subject
 from hiperplano.stats.summary import Summary
 
-_DRAWN_ROWS = 50_000  # for the spread of columns
+_DRAWN_ROWS = 50_000  # rows that the columns' standard deviations are computed from
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,19 +25,19 @@ class Coefficients:
     Attributes
     ----------
     names : list of str
-        Of the columns.
+        Names of the columns.
     blocks : list of str
-        What each score is for: a class; one empty name where there is one score.
+        Class of each score; one empty name if there is one score.
     coef : ndarray of shape (blocks, d)
     intercept : ndarray of shape (blocks,)
     standard_deviations : ndarray of shape (d,)
-        Of the columns, in the same units.
+        Standard deviations of the columns, in the same units.
     summary : Summary or None
-        With standard errors, where the model has them. Of several classes it holds contrasts with the first.
+        Summary with standard errors, if the model has them. For several classes it holds contrasts with the first.
     missing : str
-        Why there is no summary.
+        Reason for a missing summary.
     flipped : bool
-        Whether signs are the other way round than in the model, whose second class is not the positive one.
+        Whether signs are reversed, because the model's second class is not the positive one.
     odds : bool
         Whether exp of a coefficient is an odds ratio.
     """
@@ -54,11 +54,11 @@ class Coefficients:
 
     @property
     def effect(self) -> Array:
-        """What one standard deviation of the column adds to the score."""
+        """Change of the score per standard deviation of the column."""
         return np.asarray(self.coef * self.standard_deviations)
 
     def columns(self) -> dict[str, Array]:
-        """Columns of the table of one score by heading, each of shape (1 + d,) with the intercept first."""
+        """Columns of the table of one score, by heading, each of shape (1 + d,) with the intercept first."""
         values = np.r_[self.intercept[0], self.coef[0]]
         if self.summary is None or len(self.blocks) > 1:
             with np.errstate(over="ignore"):
@@ -69,19 +69,21 @@ class Coefficients:
         return {name: column if name == "coef" else np.r_[np.nan, column] for name, column in shown.items()}
 
     def interval(self) -> tuple[Array, Array] | None:
-        """Ends of the intervals of the columns' coefficients, where there is one score; else None."""
+        """Interval ends of the columns' coefficients if there is one score, else None."""
         if self.summary is None or len(self.blocks) > 1 or np.isnan(self.summary.low).all():
             return None
         return self.summary.low[-len(self.names) :], self.summary.high[-len(self.names) :]
 
 
 def read_coefficients(subject: Subject, names: list[str] | None = None) -> Coefficients | None:
-    """The coefficients of a model for the positive class, with a summary where it has one; None for one without.
+    """The coefficients of a model for the positive class, with a summary if available.
+
+    Return None for a model without coefficients.
 
     Parameters
     ----------
     names : list of str, optional
-        Other names of the columns than those for display.
+        Names of the columns, if other than those for display.
     """
     linear = subject.parts.linear
     if not hasattr(linear, "coef_"):
@@ -117,7 +119,7 @@ def _summary(subject: Subject) -> tuple[Summary | None, str]:
 
 
 def _flip(summary: Summary) -> Summary:
-    """For the other of two classes."""
+    """Coefficients for the other of two classes."""
     return replace(summary, coef=-summary.coef, statistic=-summary.statistic, low=-summary.high, high=-summary.low)
 
 

@@ -11,17 +11,17 @@ from scipy.sparse import csc_array, issparse
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 
-_BLOCK = 2**14  # rows of a NumPy array looked at together
+_BLOCK = 2**14  # rows of a NumPy array processed together
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: numbers with NaN where one is missing, or categories by number with −1.
+    """One column: numbers with NaN for missing ones, or category numbers with −1 for missing ones.
 
     Attributes
     ----------
     labels : list of str
-        Of the categories, by code.
+        Labels of the categories, by code.
     dates : bool
         Whether the numbers are nanoseconds since 1970.
     """
@@ -39,7 +39,7 @@ class Column:
 
 
 def row_count(X: Any) -> int:
-    """Rows of a table."""
+    """Number of rows of a table."""
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     if len(shape) != 2:
         raise InvalidData(
@@ -49,7 +49,7 @@ def row_count(X: Any) -> int:
 
 
 def column_names(X: Any) -> list[str]:
-    """Names of the columns; x0, x1, … where there are none."""
+    """Names of the columns; x0, x1, … by default."""
     names = getattr(X, "columns", None)
     if names is None:
         return [f"x{j}" for j in range(X.shape[1] if hasattr(X, "shape") else np.shape(X)[1])]
@@ -57,7 +57,7 @@ def column_names(X: Any) -> list[str]:
 
 
 def sample_rows(X: Any, most: int, seed: int = 0) -> Any:
-    """At most so many rows of a table, drawn at random but always the same ones, in their order."""
+    """A fixed random sample of at most `most` rows of a table, in their order."""
     n = row_count(X)
     if n <= most:
         return X
@@ -73,7 +73,7 @@ def take(X: Any, rows: Array) -> Any:
 
 
 def read_columns(X: Any, most: int) -> list[Column]:
-    """The first columns of a table, at most so many."""
+    """The first columns of a table, up to a limit."""
     names = column_names(X)[:most]
     if hasattr(X, "iloc"):
         return [_from_pandas(X.iloc[:, j], name) for j, name in enumerate(names)]
@@ -90,7 +90,7 @@ def read_columns(X: Any, most: int) -> list[Column]:
 
 
 def _columns_first(rows: Array) -> Array:
-    """A copy with each column in one piece: what is asked of columns is then several times faster."""
+    """A column-major copy, with which operations on columns are several times faster."""
     columns = np.empty(rows.shape[::-1])
     for first in range(0, len(rows), _BLOCK):
         columns[:, first : first + _BLOCK] = rows[first : first + _BLOCK].T

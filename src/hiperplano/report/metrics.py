@@ -30,14 +30,14 @@ def class_metrics(sample: Sample) -> dict[str, float]:
 
 
 def stability(before: Array, after: Array) -> float:
-    """The population stability index of counts in the same bands, which weights may have made fractions.
+    """The population stability index of counts, possibly fractional because of weights, in the same bands.
 
-    Half a row is added to each band, so that an empty one is not infinite.
+    Half a row is added to each band, so that an empty band does not make the index infinite.
     """
     shares = [(each + 0.5) / (each.sum() + 0.5 * len(each)) for each in (before, after)]
     return float(population_stability_index(*shares, bins=None))
 
 
 def accuracy(sample: Sample) -> float:
-    """Share of the rows that get their class."""
+    """Share of the rows that are classified correctly."""
     return sample.mean(sample.right)

@@ -10,14 +10,14 @@ _ = translator("report")
 
 
 class ModelDescription(NamedTuple):
-    """A name and a sentence."""
+    """Name and description of a model."""
 
     name: str
     sentence: str
 
 
 def describe_model(model: Any) -> ModelDescription:
-    """The kind of a model; one that is not known is called by its class."""
+    """The description of a model; an unknown model is called by its class name."""
     name = type(model).__name__
     known = _kinds().get(name)
     return ModelDescription(*(known or (name, _("A model of the class {name}.", name=name))))

@@ -1,4 +1,4 @@
-"""Rounded numbers for the reader, in the signs of the language, with the exact value kept."""
+"""Rounded numbers in the format of the current language, with the exact value kept."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Number:
 
     @property
     def exact(self) -> str:
-        """For machines that read the page."""
+        """The exact value, for programs that read the page."""
         return repr(self.value)
 
 
 def decimal(value: Any, places: int = 3) -> Number:
-    """A number of ordinary size."""
+    """A number with fixed decimals."""
     number = float(value)
     if not np.isfinite(number):
         return Number(number, _unusual(number))
@@ -37,7 +37,7 @@ def decimal(value: Any, places: int = 3) -> Number:
 
 
 def significant(value: Any, digits: int = 5) -> Number:
-    """A number of any size, in five digits or as many as asked for."""
+    """A number of any magnitude, with five or a given number of significant digits."""
     number = float(value)
     if not np.isfinite(number):
         return Number(number, _unusual(number))
@@ -56,18 +56,18 @@ def percent(value: Any, places: int = 1) -> Number:
 
 
 def count(value: Any) -> Number:
-    """A number of things."""
+    """An integer count."""
     return Number(float(value), written(f"{int(value):,}"))
 
 
 def amount(value: Any) -> Number:
-    """A number of things that may have weights."""
+    """A count that may be fractional because of weights."""
     number = float(value)
     return count(number) if number.is_integer() else significant(number)
 
 
 def odds(value: Any) -> Number:
-    """A ratio, with so many digits that one of a column of large numbers does not look like 1."""
+    """A ratio, with enough digits that it does not look like 1 for a column of large numbers."""
     number = float(value)
     away = abs(number - 1.0)
     if not 1e-9 < away < 1e-3:
@@ -76,7 +76,7 @@ def odds(value: Any) -> Number:
 
 
 def column(heading: str, values: Array) -> list[Number]:
-    """The numbers of a column of a summary: p-values and test statistics in the summary's own style."""
+    """Numbers of a column of a summary; p-values and test statistics in the summary's own style."""
     if heading.startswith("odds"):
         return [odds(value) for value in np.ravel(values).tolist()]
     if heading not in ("p", "t", "z"):
@@ -86,7 +86,7 @@ def column(heading: str, values: Array) -> list[Number]:
 
 
 def written(text: str) -> str:
-    """A number as Python writes it, with a minus sign and in the signs of the current language."""
+    """A number as Python formats it, with a minus sign and the decimal sign of the current language."""
     return localise(text.replace("-", "−", 1) if text.startswith("-") else text, current_language())
 
 

@@ -54,23 +54,22 @@ def write_report(
     Parameters
     ----------
     path : str or path-like
-        Of the file to write. It is replaced completely, or left as it was if something goes wrong.
+        Path of the file. It is replaced completely, or left unchanged if an error occurs.
     model : fitted estimator, or Pipeline that ends with one
         The model to report on.
     X : table or array of shape (n, d)
-        The rows the model is evaluated on, preferably ones that it has not seen. For a pipeline, as they are
-        before its first step.
+        The rows for the evaluation, preferably not those of the fit. For a pipeline, rows before its first step.
     y : array-like of shape (n,)
         Their target.
     training : (X, y), optional
         The rows of the fit, for stability, leverage and separability.
     target : str, optional
-        What the target is called; the name of `y` if it has one.
+        Name of the target; by default the name of `y`, if it has one.
     positive : label, optional
         The positive class of two; by default the second in sorted order.
     costs : array-like of shape (classes, classes), optional
-        costs[j, k] is the cost of deciding class j where class k is true, classes in sorted order. They choose the
-        cut-off; by default every mistake costs one, and the model decides.
+        costs[j, k] is the cost of deciding class j where class k is true, classes in sorted order. They determine the
+        cut-off. By default every mistake costs one, and the model's own decisions are used.
     provenance : mapping of str to str, optional
         Provenance to show: command, seed, file, hash of the data.
     language : {"en", "es"}, default="en"
@@ -114,12 +113,12 @@ def write_subject(
     strategy: Strategy | None = None,
     trends: TrendStability | None = None,
 ) -> Path:
-    """Write the page of a prepared subject; what is already known of its rows is not computed again.
+    """Write the page of a prepared subject, without recomputing known results.
 
     Parameters
     ----------
     strategy, trends : optional
-        Of a scorecard, where they are known.
+        Results of a scorecard, if they are known.
     """
     with use_language(language):
         text = render(_page(subject, provenance, language, strategy, trends))
@@ -128,7 +127,7 @@ def write_subject(
 
 
 def _writable(path: Path) -> Path:
-    """Refused before any work is done."""
+    """Check that the file can be written, before any work is done."""
     if path.is_dir():
         raise InvalidParameter(
             "write_report: {path!r} is a folder; a file is written. Add a file's name to it.", path=str(path)

@@ -1,4 +1,4 @@
-"""From blocks to HTML: templates, style and script put into one file."""
+"""Rendering of blocks to HTML: templates, style and script in one file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _environment() -> Any:
 
 
 def _json(data: Any) -> Markup:
-    """JSON that cannot end the element it stands in."""
+    """JSON that cannot close the element it is in."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 

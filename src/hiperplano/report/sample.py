@@ -1,4 +1,4 @@
-"""Rows as a model sees them: its parts, its predictions for the rows, and what the rows weigh."""
+"""Rows as a model sees them: the parts of the model, its predictions, and the weights of the rows."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class ModelParts:
     Attributes
     ----------
     transformer : transformer or None
-        What comes before the model proper in a pipeline.
+        The steps before the last one in a pipeline.
     final_step : estimator
         The last step.
     linear : estimator
-        What has coefficients: the last step, or what is inside it.
+        The estimator with coefficients: the last step, or the one inside it.
     inner_transformer : transformer or None
-        What comes before `linear` inside the last step.
+        The steps before `linear` inside the last step.
     target_scaler : transformer or None
-        What was done to the target before `linear` saw it.
+        Transformation of the target before `linear`.
     """
 
     transformer: Any
@@ -63,18 +63,18 @@ class ModelParts:
 
     @property
     def steps(self) -> list[Any]:
-        """The transformers one by one, the first that sees the rows first."""
+        """The transformers, in the order in which they are applied."""
         parts = (self.transformer, self.inner_transformer)
         return [step for part in parts if part is not None for step in _single_steps(part)]
 
     @cached_property
     def units(self) -> Units:
-        """Those of the table in terms of the model's own."""
+        """The units of the table relative to those of the model."""
         coef = np.atleast_2d(np.asarray(self.linear.coef_))
         return Units.of(self.steps, coef.shape[1], self.target_scaler)
 
     def names(self, given: list[str]) -> list[str]:
-        """Names of the columns that have coefficients, from those of the table."""
+        """Names of the columns with coefficients, from those of the table."""
         names = given
         for step in self.steps:
             names = _names_out(step, names)
@@ -92,7 +92,7 @@ def _split(model: Any) -> tuple[Any, Any]:
 
 
 def _single_steps(transformer: Any) -> list[Any]:
-    """The steps of a pipeline, also of pipelines in it."""
+    """The steps of a pipeline, including those of nested pipelines."""
     if not isinstance(transformer, Pipeline):
         return [transformer]
     steps = [step for _name, step in transformer.steps if step not in (None, "passthrough")]
@@ -100,7 +100,7 @@ def _single_steps(transformer: Any) -> list[Any]:
 
 
 def _names_out(step: Any, names: list[str]) -> list[str]:
-    """Names of the columns that a step makes, in the current language where it has them."""
+    """Names of a step's output columns, in the current language if available."""
     if hasattr(step, "display_names"):
         return list(step.display_names())
     known = [str(name) for name in getattr(step, "feature_names_in_", ())]
@@ -110,26 +110,26 @@ def _names_out(step: Any, names: list[str]) -> list[str]:
     for given in ((names,), ()):
         try:
             return [str(name) for name in step.get_feature_names_out(*given)]
-        except (AttributeError, ValueError):  # one without names for what it makes, or with others for what it takes
+        except (AttributeError, ValueError):  # a step without output names, or fitted with other input names
             continue
     return names
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows with their target, as given and as the model sees them; everything is computed once.
+    """Rows with their target, as given and as the model sees them; results are cached.
 
     Attributes
     ----------
     X, y : rows as given, and their target as an array
     classes : ndarray or None
-        For a classifier.
+        Classes of a classifier.
     positive : int
-        Number of the positive class, where there are two.
+        Number of the positive class, if there are two.
     given : rows or None
-        The rows as the last step sees them, where they are known.
+        The rows as the last step sees them, if they are known.
     weight : ndarray or None
-        Of the rows, where they do not all count the same.
+        Weights of the rows, if they are not all equal.
     """
 
     X: Any
@@ -146,36 +146,36 @@ class Sample:
 
     @property
     def total(self) -> float:
-        """The weight of all rows: their number, where all count the same."""
+        """Total weight of the rows: their number, if there are no weights."""
         return self.n if self.weight is None else float(self.weight.sum())
 
     @cached_property
     def effective_n(self) -> float:
-        """Rows of equal weight whose means would vary as much (Kish): (Σw)² / Σw²."""
+        """Effective sample size (Kish): (Σw)² / Σw²."""
         return self.n if self.weight is None else float(self.weight.sum() ** 2 / np.square(self.weight).sum())
 
     def mean(self, values: Array) -> float:
-        """Of one number for each row, by weight."""
+        """Weighted mean of one number per row."""
         return float(np.mean(values) if self.weight is None else np.average(values, weights=self.weight))
 
     def standard_error(self, values: Array) -> float:
-        """Of that mean."""
+        """Standard error of the weighted mean."""
         if self.weight is None:
             return float(np.std(values) / np.sqrt(self.n))
         return float(np.linalg.norm(self.weight * (values - self.mean(values))) / self.weight.sum())
 
     def quantile(self, values: Array, shares: Array, method: Any = "linear") -> Array:
-        """Of one number for each row, by weight."""
+        """Weighted quantile of one number per row."""
         if self.weight is None:
             return np.asarray(np.quantile(values, shares, method=method))
         return np.asarray(np.quantile(values, shares, weights=self.weight, method="inverted_cdf"))
 
     def counts(self, codes: Array, size: int) -> Array:
-        """The weight, or number, of the rows with each code from 0 to size − 1."""
+        """Weight, or number, of the rows with each code from 0 to size − 1."""
         return np.bincount(codes, weights=self.weight, minlength=size)
 
     def effective_counts(self, codes: Array, size: int) -> Array:
-        """The same, such that they add up to `effective_n`."""
+        """The same, scaled to the sum `effective_n`."""
         return self.counts(codes, size) * (self.effective_n / self.total)
 
     @cached_property
@@ -187,18 +187,18 @@ class Sample:
 
     @cached_property
     def design(self) -> Any:
-        """The rows that coefficients multiply."""
+        """The rows that the coefficients multiply."""
         inner = self.parts.inner_transformer
         return self.transformed if inner is None else inner.transform(self.transformed)
 
     @cached_property
     def scores(self) -> Array:
-        """What the model decides by."""
+        """The decision values of the model."""
         return np.asarray(self.parts.final_step.decision_function(self.transformed))
 
     @cached_property
     def predicted(self) -> Array:
-        """What the model decides or predicts."""
+        """The predictions of the model."""
         final_step = self.parts.final_step
         if getattr(type(final_step), "predict", None) is LinearClassifier.predict:
             return np.asarray(final_step.classes_[decided_classes(self.scores)])
@@ -206,7 +206,7 @@ class Sample:
 
     @cached_property
     def right(self) -> Array:
-        """Whether the model decides the row's own class."""
+        """Whether the model predicts the row's own class."""
         return np.asarray(self.predicted == self.y)
 
     @cached_property
@@ -221,7 +221,7 @@ class Sample:
 
     @cached_property
     def probabilities(self) -> Array | None:
-        """Of the classes, where the model gives them."""
+        """Class probabilities, if the model has them."""
         final_step = self.parts.final_step
         if getattr(type(final_step), "predict_proba", None) is LogisticClassifier.predict_proba:
             return class_chances(self.scores)
@@ -230,7 +230,7 @@ class Sample:
 
     @cached_property
     def score(self) -> Array:
-        """For two classes: larger for the positive one. A probability where the model gives one."""
+        """For two classes: a score that is larger for the positive one; a probability if the model has one."""
         if self.probabilities is not None:
             return np.ascontiguousarray(self.probabilities[:, self.positive], dtype=np.float64)
         scores = self.scores.astype(np.float64, copy=False)
@@ -243,7 +243,7 @@ class Sample:
 
     @cached_property
     def ranking(self) -> RankingScores:
-        """For two classes: KS, Gini and AUC; NaN where one of them is missing."""
+        """For two classes: KS, Gini and AUC; NaN if one class is missing."""
         if self.weight is None:
             return self.sorted_scores.figures()
         return weighted_ranking(self.is_positive, self.score, self.weight)

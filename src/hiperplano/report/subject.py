@@ -25,7 +25,7 @@ class Subject:
     Attributes
     ----------
     weighted_by : str or None
-        What the weights of the rows are called, where there are any.
+        Name of the rows' weights, if there are any.
     """
 
     model: Any
@@ -40,7 +40,7 @@ class Subject:
 
     @property
     def fitted_on(self) -> Sample:
-        """The rows of the fit, or the nearest there is to them."""
+        """The training rows, or else the rows of the evaluation."""
         return self.training or self.validation
 
     @property
@@ -72,8 +72,8 @@ def prepare_subject(
 ) -> Subject:
     """Check the arguments, and split the model into its parts.
 
-    `transformed` are the rows of X and of `training` as the last step of the model sees them, where they are known;
-    `weights` what these rows weigh, all above 0, and `weighted_by` the name of the column.
+    `transformed` holds the rows of X and of `training` as the last step of the model sees them, if known. `weights`
+    holds the weights of these rows, all positive, and `weighted_by` the name of their column.
     """
     parts = ModelParts.of(model)
     classes = np.asarray(parts.final_step.classes_) if is_classifier(parts.final_step) else None
@@ -171,5 +171,5 @@ def _sample(
             )
     sample = Sample(X, values, parts, classes, positive, given, weight)
     if classes is not None:
-        _ = sample.codes  # refuses labels that are no class
+        _ = sample.codes  # raises an error for labels that are not a class
     return sample

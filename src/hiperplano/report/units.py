@@ -1,4 +1,4 @@
-"""Coefficients in the units of the table: what scalers before the model, and one of its target, did is undone."""
+"""Coefficients in the units of the table: scalers before the model and of its target are undone."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from hiperplano.stats.summary import Summary
 
 @dataclass(frozen=True)
 class Affine:
-    """A number for each column: x becomes slope·x + offset."""
+    """An affine map for each column: x becomes slope·x + offset."""
 
     slope: Array
     offset: Array
 
     def then(self, other: Affine) -> Affine:
-        """This map first, then another."""
+        """The composition: this map first, then another."""
         return Affine(other.slope * self.slope, other.slope * self.offset + other.offset)
 
 
 def scaling(step: Any) -> Affine | None:
-    """What a step does to each column, if it is one of scikit-learn's linear scalers; else None."""
+    """The map of a step, if it is one of scikit-learn's linear scalers; else None."""
     if not hasattr(step, "n_features_in_"):
         return None
     one, zero = np.ones(step.n_features_in_), np.zeros(step.n_features_in_)
@@ -46,14 +46,14 @@ def scaling(step: Any) -> Affine | None:
 
 @dataclass(frozen=True)
 class Units:
-    """From the columns of a table to those of a model, and from what the model predicts to the target.
+    """Maps from the columns of a table to those of a model, and from the model's predictions to the target.
 
     Attributes
     ----------
     columns : Affine
-        Of each column.
+        Map of each column.
     response : Affine
-        Of the prediction, of shape (1,).
+        Map of the prediction, of shape (1,).
     """
 
     columns: Affine
@@ -61,7 +61,7 @@ class Units:
 
     @classmethod
     def of(cls, steps: list[Any], n_columns: int, target_scaler: Any = None) -> Units:
-        """Of the scalers at the end of a list of steps."""
+        """Units for the scalers at the end of a list of steps."""
         columns = Affine(np.ones(n_columns), np.zeros(n_columns))
         for step in reversed(steps):
             found = scaling(step)
@@ -85,10 +85,10 @@ class Units:
         return self.response.slope * coef * self.columns.slope, self.response.slope * level + self.response.offset
 
     def summary(self, found: Summary) -> Summary:
-        """The summary of a fit in the units of the table: the same tests of slopes, and those of its intercept.
+        """The summary of a fit in the units of the table: the same tests of slopes, and new ones of the intercept.
 
-        Intervals by profile likelihood are those of one parameter; that of the intercept at other origins is not
-        known from them, and is left out.
+        Profile likelihood intervals belong to one parameter. That of the intercept for other origins cannot be derived
+        from them, and is omitted.
         """
         if self.same:
             return found
@@ -137,7 +137,7 @@ class Units:
 
 
 def _transformed_errors(covariance: Array, change: Array) -> Array:
-    """NaN for what a parameter that is not determined, whose covariance is NaN, takes part in."""
+    """Transformed standard errors; NaN for results that involve parameters that are not determined."""
     unknown = np.isnan(covariance.diagonal())
     known = np.where(np.isnan(covariance), 0.0, covariance)
     squares = np.maximum((change @ known @ change.T).diagonal(), 0.0)
@@ -145,7 +145,7 @@ def _transformed_errors(covariance: Array, change: Array) -> Array:
 
 
 def _reach(found: Summary) -> float:
-    """Half the width of Wald intervals in standard errors; NaN where intervals are others, or not known."""
+    """Half width of Wald intervals in standard errors; NaN for other or missing intervals."""
     with np.errstate(invalid="ignore", divide="ignore"):
         up, down = ((found.high - found.coef) / found.se, (found.coef - found.low) / found.se)
     known = np.isfinite(up) & np.isfinite(down)

@@ -20,9 +20,9 @@ from hiperplano.report.subject import Subject
 _ = translator("report")
 
 _Z = 1.959964
-_LITTLE = 0.1  # of the variance, below which single predictions are hardly better than the mean
-_SLIGHT = 0.02  # of an AUC, an accuracy or an R²: a difference nobody minds
-_MOVED, _CHANGED = 0.1, 0.25  # the usual marks of the stability index
+_LITTLE = 0.1  # share of the variance below which single predictions are hardly better than the mean
+_SLIGHT = 0.02  # differences of an AUC, an accuracy or an R² up to this do not matter
+_MOVED, _CHANGED = 0.1, 0.25  # the usual thresholds of the stability index
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Judgement:
     Attributes
     ----------
     aspect : str
-        What is judged, in the current language.
+        The aspect, in the current language.
     tone : str
         "good", "bad" or "plain".
     text : str
     key : str
-        The aspect for machines.
+        The aspect, for programs.
     """
 
     key: str
@@ -47,7 +47,7 @@ class Judgement:
 
 
 def verdict(subject: Subject) -> list[Judgement]:
-    """What a reader should know first."""
+    """The judgements that a reader should see first."""
     judged = [_discrimination(subject), _overfitting(subject), _calibration(subject)]
     if subject.costs is not None:
         judged.insert(0, _costs(subject))
@@ -56,7 +56,7 @@ def verdict(subject: Subject) -> list[Judgement]:
 
 
 def weighting_sentence(name: str) -> str:
-    """What is weighted, and what is not."""
+    """A sentence on what is weighted, and what is not."""
     return _("Measures are weighted by {name}; columns are described row by row.", name=name)
 
 
@@ -73,7 +73,7 @@ def _judgement(key: str, tone: str, text: str) -> Judgement:
 
 
 def _costs(subject: Subject) -> Judgement:
-    """Mean cost of the decisions, against deciding the same for everybody."""
+    """Mean cost of the decisions, compared with a constant decision."""
     cost, constant = _decision_costs(subject)
     best = int(np.argmin(constant))
     if subject.task == "two classes":
@@ -95,7 +95,7 @@ def _costs(subject: Subject) -> Judgement:
 
 
 def _decision_costs(subject: Subject) -> tuple[float, list[float]]:
-    """Of the model's decisions, and of each class for everybody; on average over the rows."""
+    """Mean costs over the rows of the model's decisions, and of each constant decision."""
     sample = subject.validation
     assert sample.classes is not None
     assert subject.costs is not None
@@ -110,7 +110,7 @@ def _decision_costs(subject: Subject) -> tuple[float, list[float]]:
 
 
 def mean_costs(subject: Subject) -> tuple[float, float]:
-    """Of the model's decisions between two classes, and of the negative one for everybody."""
+    """Mean costs of the model's decisions between two classes, and of always choosing the negative one."""
     cost, constant = _decision_costs(subject)
     return cost, constant[1 - subject.validation.positive]
 
@@ -191,7 +191,7 @@ def _overfitting(subject: Subject) -> Judgement:
 
 
 def _training_and_validation(subject: Subject) -> tuple[str, float, float, float] | None:
-    """A measure, larger is better, on both samples, and the standard error of the difference."""
+    """A measure (larger is better) on both samples, and the standard error of the difference."""
     assert subject.training is not None
     samples = (subject.training, subject.validation)
     if subject.task == "two classes":
@@ -208,7 +208,7 @@ def _training_and_validation(subject: Subject) -> tuple[str, float, float, float
 
 
 def _explained(sample: Sample) -> tuple[float, float]:
-    """R² and its standard error, by the spread of each row's part in it."""
+    """R² and its standard error, from the variance of each row's contribution."""
     error = np.square(sample.y - np.ravel(sample.predicted).astype(np.float64))
     total = np.square(sample.y - sample.mean(sample.y))
     mean = sample.mean(total) or 1.0
@@ -250,11 +250,15 @@ def _calibration(subject: Subject) -> Judgement:
         w = np.ones(sample.n) if sample.weight is None else sample.weight
 
         def deviation(direction: Array) -> float:
-            """Of observed from predicted along a direction, in standard errors if the probabilities are right."""
+            """Deviation of observed from predicted values along a direction, in standard errors.
+
+            These are the standard errors of a calibrated model.
+            """
             variance = float(np.sum(np.square(w * direction) * p * (1 - p)))
             return float(np.sum(w * direction * (positive - p))) / float(np.sqrt(max(variance, 1e-300)))
 
-        # Two tests: of the mean, and of Spiegelhalter's direction, in which probabilities are too extreme or too timid.
+        # Two tests: of the mean, and of Spiegelhalter's direction, which shows too extreme or too moderate
+        # probabilities.
         chance = 2 * min(2 * float(ndtr(-abs(deviation(each)))) for each in (np.ones(sample.n), 1 - 2 * p))
         off = chance < 0.05
         said = _(

@@ -1,4 +1,4 @@
-"""Honest intervals of a scorecard: everything is done again on resampled rows, the binning and the selection too."""
+"""Bootstrap intervals of a scorecard: binning, selection and fit are repeated on resampled rows."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _MEASURES = {"ks": "KS", "gini": "Gini", "auc": "AUC"}
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """What resampled scorecards say of a scorecard.
+    """Bootstrap results of a scorecard.
 
     Attributes
     ----------
     coefficients : Table
-        For each variable its coefficient, the ends of the percentile interval (a resample without the variable counts
-        with a coefficient of 0), and the share of the resamples that chose it.
+        For each variable, its coefficient, the ends of the percentile interval (a resample without the variable has a
+        coefficient of 0), and the share of resamples that selected it.
     points : Table
-        For each bin its points, and the ends of the percentile interval of the points that resampled scorecards, with
-        bins of their own, give to the rows of that bin on average. Points are measured from the variable's mean, since
-        the base points of a variable depend on which others there are.
+        For each bin, its points, and the ends of the percentile interval of the mean points that resampled scorecards,
+        with their own bins, give to the rows of that bin. Points are relative to the variable's mean, since the base
+        points of a variable depend on the other variables.
     performance : Table
-        KS, Gini and AUC on the rows of the fit, their optimism (how much better resampled scorecards do on
-        their own rows than on all rows), and the difference: what to expect of new rows.
+        KS, Gini and AUC on the rows of the fit, their optimism (how much better resampled scorecards do on their own
+        rows than on all rows), and the difference, which is what to expect on new rows.
     n_resamples : int
-        How many there were.
+        Number of resamples.
     """
 
     coefficients: Table
@@ -53,7 +53,7 @@ class Bootstrap:
 def bootstrap(
     card: Any, X: Any, event: Array, weight: Array | None, n_resamples: int, level: float, random_state: Any
 ) -> Bootstrap:
-    """Fit clones of a scorecard to resampled rows, as weights of 0, 1, 2, …"""
+    """Fit clones of a scorecard to resampled rows, given as weights 0, 1, 2, …"""
     check_number("bootstrap", "level", level, 0.0, 1.0, open_low=True)
     rng, n = check_random_state(random_state), len(event)
     y = np.where(event, card.event_, card.nonevent_)
@@ -63,7 +63,7 @@ def bootstrap(
     for _ in range(n_resamples):
         drawn = _resample(rng, event, share)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of single resamples
+            warnings.simplefilter("ignore")  # warnings of single resamples
             other = clone(card).set_params(round_points=False).fit(X, y, sample_weight=drawn)
         mine = dict(zip(other.variables_, other.model_.coef_[0].tolist(), strict=True))
         coefs.append([mine.get(each.name, np.nan) for each in variables])
@@ -83,7 +83,7 @@ def bootstrap(
 
 
 def _resample(rng: Any, event: Array, share: Array) -> Array:
-    """Weights of rows drawn with replacement; again where one class is missing."""
+    """Weights of rows drawn with replacement; drawn again if a class is missing."""
     n = len(event)
     while True:
         drawn = rng.multinomial(n, np.full(n, 1.0 / n)) * share
@@ -97,7 +97,10 @@ def _points_by_variable(card: Any, X: Any) -> dict[str, Array]:
 
 
 def _by_bin(points: Array | None, codes: Array, size: int, weight: Array) -> Array:
-    """Mean points of the rows of each bin, from their mean over all rows; 0 for a variable that was not chosen."""
+    """Mean points of the rows of each bin, relative to the mean over all rows.
+
+    It is 0 for a variable that was not selected.
+    """
     totals = np.bincount(codes, weights=weight, minlength=size)
     if points is None:
         return np.where(totals > 0, 0.0, np.nan)

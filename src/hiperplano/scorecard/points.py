@@ -1,4 +1,4 @@
-"""Points of bins: what a scorecard is once it is fitted."""
+"""Points of the bins of a fitted scorecard."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiperplano.messages import Message
 from hiperplano.scorecard.scaling import PointScale
 from hiperplano.scorecard.table import Table
 
-_AT_ONCE = 4096  # rows, whose points stay in a core's cache
+_AT_ONCE = 4096  # rows whose points stay in a core's cache
 
 
 @dataclass(frozen=True)
@@ -23,19 +23,19 @@ class VariablePoints:
     Attributes
     ----------
     name : str
-        Of the column.
+        Name of the column.
     labels : tuple of str
-        Of its bins.
+        Labels of its bins.
     n_ordered : int
-        The first so many bins have neighbours: intervals of numbers, or groups of categories by event rate.
+        Number of first bins that are ordered: intervals of numbers, or groups of categories by event rate.
     count, events : ndarray of shape (bins,)
         Weight of the training rows in each bin, and of the events among them.
     woe : ndarray of shape (bins,)
         ln(share of non-events / share of events).
     coef : float
-        Of the WoE in the log-odds of the event.
+        Coefficient of the WoE in the log-odds of the event.
     exact, points : ndarray of shape (bins,)
-        Points before and after rounding; the same where points are not rounded.
+        Points before and after rounding; equal if points are not rounded.
     """
 
     name: str
@@ -55,7 +55,7 @@ class VariablePoints:
 
     @property
     def best(self) -> float:
-        """Most points of a bin with training rows."""
+        """The most points of a bin with training rows."""
         return float(self.points[self.seen].max())
 
     @property
@@ -77,7 +77,7 @@ def bin_points(
     ----------
     woe : ndarray of shape (bins,)
     coef, intercept : float
-        Of the log-odds of the event.
+        Coefficient and intercept of the log-odds of the event.
     spread : bool
         Whether every variable gets its share, 1/n_variables, of the base points offset − factor·intercept.
     """
@@ -90,16 +90,16 @@ def bin_points(
 def points_table(
     variables: Sequence[VariablePoints], base_points: float, rounded: bool, event: Any, other: Any = None
 ) -> Table:
-    """A row for each bin of each variable, after one for the base points where they stand apart.
+    """One row for each bin of each variable, preceded by the base points if these are separate.
 
     Parameters
     ----------
     base_points : float
-        0 where they are spread over the variables.
+        0 if they are spread over the variables.
     event : label
-        The class to be avoided.
+        The class of the event.
     other : label, optional
-        The other class, where nobody said which is to be avoided.
+        The other class, if the event was not chosen by the user.
     """
     columns: dict[str, list[object]] = {
         name: [] for name in ("variable", "bin", "count", "share", "event_rate", "woe", "coef", "points")
@@ -136,7 +136,7 @@ def points_table(
 
 
 def points_of_woe(woe: Array, coef: Array, intercept: float, scale: PointScale, spread: bool, rounded: bool) -> Array:
-    """The points of rows whose weights of evidence are known, without base points that stand apart.
+    """Points of rows with known WoE, without separate base points.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reasons for a score: where an applicant lost points, and the whole sum for one applicant."""
+"""Reasons for a score: the variables in which an applicant lost points, and the full sum for one applicant."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Reasons:
     Attributes
     ----------
     variables, bins : ndarray of str of shape (n, k)
-        The variable and the applicant's bin, from the largest loss on; empty where fewer than k lose points.
+        The variable and the applicant's bin, the largest loss first; empty if fewer than k variables lose points.
     lost : ndarray of shape (n, k)
-        Points lost; 0 where there is no reason.
+        Points lost; 0 if there is no reason.
     """
 
     variables: Array
@@ -86,7 +86,7 @@ class Explanation(Table):
     score : float
         Total points.
     probability : float
-        Of the event, before points are rounded.
+        Probability of the event, before points are rounded.
     title, columns, notes
         As in `Table`.
     """
@@ -104,7 +104,7 @@ def explain_row(
     ----------
     codes : ndarray of int of shape (variables,)
     values : sequence
-        What stands in the columns.
+        Values of the columns.
     """
     points = np.array([each.points[code] for each, code in zip(variables, codes.tolist(), strict=True)])
     best, average = (np.array([_reference(each, against) for each in variables]) for against in REFERENCES)

@@ -1,4 +1,4 @@
-"""Reject inference: outcomes for applicants who were refused, so that a scorecard of all applicants can be fitted."""
+"""Reject inference: inferred outcomes of rejected applicants, to fit a scorecard to all applicants."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class InferredRows:
     Attributes
     ----------
     X : table or array
-        Rows of the accepted, then of the rejected.
+        Rows of accepted applicants, then of rejected ones.
     y : ndarray of shape (n,)
-        Labels as those of the accepted.
+        Labels, coded as those of the accepted applicants.
     sample_weight : ndarray of shape (n,)
         Weights of the rows.
     inferred : ndarray of bool of shape (n,)
@@ -35,7 +35,7 @@ class InferredRows:
     table : Table
         Event rates of accepted and rejected.
     note : str
-        What the method assumes.
+        Assumptions of the method.
     """
 
     X: Any
@@ -49,7 +49,7 @@ class InferredRows:
 def fuzzy_augmentation(
     scorecard: Any, X: Any, y: Any, rejected: Any, *, uplift: float = 1.0, sample_weight: Any = None
 ) -> InferredRows:
-    """Every rejected applicant twice: as an event with the weight of its probability, and as a non-event with the rest.
+    """Use every rejected applicant twice: as an event, weighted by its probability, and as a non-event with the rest.
 
     Assumes that a rejected applicant is as likely to be an event as an accepted one with the same score, times
     `uplift` in odds. That holds where the decision followed the score alone; where it followed more (a clerk, another
@@ -58,17 +58,17 @@ def fuzzy_augmentation(
     Parameters
     ----------
     scorecard : Scorecard
-        Fitted to the accepted.
+        Scorecard fitted to the accepted applicants.
     X : table or array of shape (n, d)
-        The accepted.
+        Accepted applicants.
     y : array-like of shape (n,)
-        Their outcome.
+        Their outcomes.
     rejected : table or array of shape (m, d)
         Applicants without an outcome.
     uplift : float, default=1.0
-        By what the odds of an event are multiplied for the rejected.
+        Factor of the odds of an event for rejected applicants.
     sample_weight : array-like of shape (n,), optional
-        Of the accepted.
+        Weights of the accepted applicants.
 
     Returns
     -------
@@ -116,27 +116,27 @@ def parcelling(
 ) -> InferredRows:
     """In each band of the score, draw events among the rejected at the rate of the accepted times `uplift`.
 
-    Assumes that within a band the rejected are events at that rate, whichever of them they are. Bands are of equal
-    shares of the accepted.
+    Assumes that within a band all rejected applicants have that event rate. Bands hold equal shares of the accepted
+    applicants.
 
     Parameters
     ----------
     scorecard : Scorecard
-        Fitted to the accepted.
+        Scorecard fitted to the accepted applicants.
     X : table or array of shape (n, d)
-        The accepted.
+        Accepted applicants.
     y : array-like of shape (n,)
-        Their outcome.
+        Their outcomes.
     rejected : table or array of shape (m, d)
         Applicants without an outcome.
     uplift : float, default=1.0
-        By what the event rate of a band is multiplied for the rejected; a rate stays at most 1.
+        Factor of a band's event rate for rejected applicants; a rate is at most 1.
     bands : int, default=10
         Number of bands.
     sample_weight : array-like of shape (n,), optional
-        Of the accepted.
+        Weights of the accepted applicants.
     random_state : int, RandomState or None
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def parcelling(
     for band, rate in enumerate(rates.tolist()):
         members = np.flatnonzero(new == band)
         wanted = rate * len(members)
-        size = int(wanted) + int(rng.uniform() < wanted - int(wanted))  # right on average
+        size = int(wanted) + int(rng.uniform() < wanted - int(wanted))  # rounded at random, which is right on average
         drawn[rng.permutation(members)[:size]] = True
     note = Message(
         "parcelling assumes that in each of {bands} bands of the score rejected applicants are events at {uplift:g} "
@@ -187,13 +187,13 @@ def parcelling(
 
 
 def uplifted(p: Array, uplift: float) -> Array:
-    """Probabilities with their odds multiplied."""
+    """Probabilities with their odds multiplied by a factor."""
     return np.asarray(uplift * p / (uplift * p + (1.0 - p)))
 
 
 @dataclass(frozen=True)
 class _Accepted:
-    """Applicants whose outcome is known."""
+    """Applicants with known outcomes."""
 
     X: Any
     y: Array
@@ -241,7 +241,7 @@ class _Accepted:
 
 
 def stacked(parts: list[Any]) -> Any:
-    """Tables or arrays of the same columns, one below the other."""
+    """Stack tables or arrays with the same columns."""
     first = parts[0]
     module = type(first).__module__.partition(".")[0]
     if module == "pandas":

@@ -1,4 +1,4 @@
-"""What rounding the points costs: pairs of applicants that change order, and KS and AUC before and after."""
+"""Effect of rounding the points: pairs of applicants that change order, and KS and AUC before and after."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiperplano.metrics.ranking import ranking_scores
 
 
 class RoundingEffect(NamedTuple):
-    """Scores with whole points beside scores with exact points.
+    """Comparison of scores with rounded points and scores with exact points.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class RoundingEffect(NamedTuple):
         Pairs of rows whose exact scores differ; of those, pairs whose rounded scores are in the other order, and
         pairs whose rounded scores are equal.
     largest_difference : float
-        Of a rounded score from the exact one, in points.
+        Largest difference of a rounded and an exact score, in points.
     ks_exact, ks_rounded, auc_exact, auc_rounded : float
         NaN without outcomes.
     """
@@ -37,7 +37,7 @@ class RoundingEffect(NamedTuple):
 
     @property
     def sentence(self) -> Message:
-        """The effect in a sentence."""
+        """The effect as a sentence."""
         said = Message(
             "rounding reverses {reversed:.3%} of all pairs of applicants, ties {tied:.3%}, and moves a score by at "
             "most {largest:.2f} points",
@@ -64,7 +64,7 @@ def rounding_effect(exact: Array, rounded: Array, event: Array | None) -> Roundi
     exact, rounded : ndarray of shape (n,)
     event : ndarray of bool of shape (n,) or None
     """
-    exact = np.round(exact, 9)  # the sums of equal points in another order differ by their last bits
+    exact = np.round(exact, 9)  # sums of equal points in another order differ in their last bits
     n = len(exact)
     all_pairs = n * (n - 1) // 2
     exact_ties, rounded_ties, both = (_tied_pairs(key) for key in (exact, rounded, exact + 1j * rounded))

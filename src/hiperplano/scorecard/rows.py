@@ -1,4 +1,4 @@
-"""Rows for a scorecard: numbers of their bins looked up, and one applicant in any form as a table of one row."""
+"""Rows for a scorecard: lookup of bin values, and conversion of one applicant to a table of one row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hiperplano.features.scanning.scan import as_they_are
 
 
 def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
-    """For each column that the encoder keeps, the number of each row's bin.
+    """For each column that the encoder keeps, the value of each row's bin.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
 
 
 def first_values(encoder: WoEEncoder, X: Any, names: Sequence[str]) -> list[Any]:
-    """What stands in the first row, by column."""
+    """Values of the first row, by column."""
     table, places = encoder._table(X, reset=False), {name: place for place, name in enumerate(encoder.binnings_)}
     return [as_array(column_of(table, places[name]))[0] for name in names]
 
@@ -59,7 +59,7 @@ def one_row(card: Any, row: Any) -> Any:
     Parameters
     ----------
     card : Scorecard
-        Whose columns the row has.
+        The scorecard; the row must have its columns.
     row : table of one row, mapping or pandas Series from names to values, or array of shape (d,) or (1, d)
     """
     if isinstance(row, Mapping) or (hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns")):

@@ -1,4 +1,4 @@
-"""From log-odds to points and back: points to double the odds, and the score at given odds."""
+"""Conversion between log-odds and points: points to double the odds, and the score at given odds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PointScale:
 
     @classmethod
     def of(cls, owner: Any) -> PointScale:
-        """From the parameters of an estimator, checked."""
+        """Build from the parameters of an estimator, after validation."""
         return cls(
             number(owner, "pdo", low=0.0, open_low=True),
             number(owner, "base_score"),
@@ -42,7 +42,7 @@ class PointScale:
 
     @property
     def factor(self) -> float:
-        """Points for one unit of log-odds."""
+        """Points per unit of log-odds."""
         return float(self.pdo / np.log(2.0))
 
     @property

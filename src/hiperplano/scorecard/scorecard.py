@@ -1,4 +1,4 @@
-"""The scorecard: bins, their weights of evidence, logistic regression, points."""
+"""The scorecard: bins, weights of evidence, logistic regression, points."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from hiperplano.stats.logistic.odds import OddsSummary
 from hiperplano.stats.summary import fact
 
 _BASE = ("spread", "separate")
-_SIGN = -1  # of a coefficient that follows the WoE: the more evidence of non-events, the lower the odds of the event
+_SIGN = -1  # sign of a coefficient that agrees with the WoE: more evidence of non-events lowers the odds of the event
 
 
 class Scorecard(ScorecardScores):
@@ -53,38 +53,38 @@ class Scorecard(ScorecardScores):
     base_score, base_odds : float, default=600 and 50
         The score at which there are `base_odds` non-events for one event.
     event : label, optional
-        The class that is to be avoided, as a default; by default the second in sorted order.
+        The class to avoid, such as a default on a loan; by default the second class in sorted order.
     encoder : WoEEncoder, optional
-        How columns are binned; a fitted one is fitted again.
+        Encoder that bins the columns; it is cloned and refitted.
     C : float, default=inf
         Inverse strength of the penalty of the logistic regression; `np.inf` for plain maximum likelihood.
     positive : bool, default=False
-        Whether points must follow the weight of evidence: a variable whose coefficient would have the other sign gets
-        none. Otherwise such variables are named in `against_woe_`.
+        Whether points must follow the weight of evidence: a variable whose coefficient would have the opposite sign
+        gets no points. If False, such variables are listed in `against_woe_`.
     selection : {"forward", "backward", "stepwise"}, optional
         Choice of variables step by step, recorded in `steps_`; all of them by default.
     criterion : {"aic", "bic", "p_value"}, default="aic"
-        What decides a step.
+        Criterion for each step.
     p_enter, p_remove : float, default=0.05
         For criterion="p_value": a variable enters below the first and is removed above the second.
     round_points : bool, default=True
         Whether points are whole numbers. Probabilities are never rounded.
     intercept_points : {"spread", "separate"}, default="spread"
-        Whether the base points are shared out equally among the variables, or stand apart in `base_points_`.
+        Whether the base points are distributed equally over the variables, or kept separate in `base_points_`.
 
     Attributes
     ----------
     encoder_ : WoEEncoder
-        Fitted.
+        The fitted encoder.
     model_ : LogisticRegression
-        Fitted to the WoE of `variables_`; its second class is the event.
+        Model fitted to the WoE of `variables_`; its second class is the event.
     variables_ : list of str
-        Those that have points.
+        Variables with points.
     base_points_ : float
-        Points that everybody has; 0 where they are spread over the variables.
+        Points that every row gets; 0 if they are spread over the variables.
     against_woe_ : list of str
-        Variables whose coefficient is against their WoE: in them, bins with more events earn more points. A sign that
-        they repeat what others say already.
+        Variables whose coefficient contradicts their WoE, so that bins with more events earn more points. They usually
+        duplicate the information of other variables.
     steps_ : list of SelectionStep
         The steps of the selection.
     development_ : Development
@@ -96,7 +96,7 @@ class Scorecard(ScorecardScores):
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     References
     ----------
@@ -164,7 +164,7 @@ class Scorecard(ScorecardScores):
         X : table or array of shape (n, d), or Design
             Numbers, dates or categories; values may be missing. A design has columns of numbers.
         y : array-like of shape (n,)
-            Two classes. Not with a design, which brings its own.
+            Two classes. Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 
@@ -193,7 +193,7 @@ class Scorecard(ScorecardScores):
         if nothing or not chosen.all():
             rows = encoded_rows(self.encoder_, X, event, weight, flat=nothing)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SeparationWarning)  # which would speak of x0 and x1
+            warnings.simplefilter("ignore", SeparationWarning)  # its message would name x0 and x1
             self.model_ = LogisticRegression(C=self.C).fit(rows)
         if self.model_.solution_.unbounded:
             warn_of_separation(self)
@@ -211,7 +211,7 @@ class Scorecard(ScorecardScores):
     _cluster_of = staticmethod(WoEEncoder._cluster_of)
 
     def _events(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array | None, Array | None]:
-        """Record the classes; the rows, which of them are events, and their weights: a design has both with it."""
+        """Record the classes. Return the rows, which of them are events, and their weights; a design holds both."""
         if isinstance(X, Design):
             refuse_second_target(y, sample_weight)
             X = as_they_are(X)
@@ -225,7 +225,7 @@ class Scorecard(ScorecardScores):
         return X, np.asarray(y == self.event_, dtype=np.int64), weight
 
     def _restrict_encoder(self) -> None:
-        """Let the encoder return the chosen variables only, and say why others are left out."""
+        """Restrict the encoder to the selected variables, and record why others are left out."""
         encoder, chosen = self.encoder_, set(self.variables_)
         for name in encoder.get_feature_names_out().tolist():
             if name not in chosen:
@@ -236,12 +236,12 @@ class Scorecard(ScorecardScores):
 
     @property
     def estimator_(self) -> Pipeline:
-        """What gives the log-odds of the event: WoE of the chosen variables, then logistic regression."""
+        """Pipeline for the log-odds of the event: WoE of the selected variables, then logistic regression."""
         check_is_fitted(self, "model_")
         return Pipeline([("woe", self.encoder_), ("model", self.model_)])
 
     def _code_classes(self, rows: Design) -> None:
-        """Record the classes, and which of them is the event."""
+        """Record the classes, and which one is the event."""
         classes, _ = encode_labels(rows)
         if len(classes) > 2:
             raise InvalidTarget(
@@ -263,7 +263,7 @@ class Scorecard(ScorecardScores):
         self.event_, self.nonevent_ = classes[at], classes[1 - at]
 
     def _take_columns_of(self, encoder: Any) -> None:
-        """The columns that were seen are those of the encoder."""
+        """Take over the input columns of the encoder."""
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.n_features_in_ = encoder.n_features_in_
@@ -271,7 +271,7 @@ class Scorecard(ScorecardScores):
             self.feature_names_in_ = encoder.feature_names_in_
 
     def _choose(self, rows: Design, names: list[str]) -> Array:
-        """Which variables get points, of shape (d,)."""
+        """Mask of the variables that get points, of shape (d,)."""
         one_of(self, "criterion", CRITERIA)
         entry, exit_ = (number(self, name, low=0.0, high=1.0) for name in ("p_enter", "p_remove"))
         positive, self.steps_ = flag(self, "positive"), []
@@ -294,8 +294,8 @@ class Scorecard(ScorecardScores):
         Returns
         -------
         Table
-            Columns variable, bin, count, share, event_rate, woe, coef and points; the first row holds the base
-            points where they stand apart.
+            Columns variable, bin, count, share, event_rate, woe, coef and points; the first row holds the base points
+            if they are separate.
         """
         variables = self.variable_points()
         event, other = (np.asarray(label).tolist() for label in (self.event_, self.nonevent_))
@@ -304,28 +304,28 @@ class Scorecard(ScorecardScores):
         return replace(table, notes=(*table.notes, *self._sign_notes()))
 
     def selection_table(self) -> Table:
-        """The steps by which variables were chosen.
+        """The steps of the selection of variables.
 
         Returns
         -------
         Table
-            Empty where all variables were taken.
+            Empty if there was no selection.
         """
         check_is_fitted(self)
         return steps_table(self.steps_)
 
     def summary(self, level: float = 0.95) -> OddsSummary:
-        """Coefficients of the WoE with their standard errors, as if bins and variables had been given.
+        """Coefficients of the WoE with standard errors that treat bins and variables as given.
 
         Parameters
         ----------
         level : float, default=0.95
-            Of the confidence intervals.
+            Level of the confidence intervals.
 
         Returns
         -------
         OddsSummary
-            With a note on what it leaves out; `bootstrap` has intervals that include it.
+            The summary, with a note on this limitation; the intervals of `bootstrap` do not have it.
         """
         check_is_fitted(self)
         found = self.model_.summary(level)
@@ -352,7 +352,7 @@ class Scorecard(ScorecardScores):
         level: float = 0.95,
         random_state: Any = None,
     ) -> Bootstrap:
-        """Repeat binning, selection and fit on resampled rows: intervals that know of all three, and the optimism.
+        """Repeat binning, selection and fit on resampled rows: intervals that include all three, and the optimism.
 
         Parameters
         ----------
@@ -363,11 +363,11 @@ class Scorecard(ScorecardScores):
         sample_weight : array-like of shape (n,), optional
             Their weights.
         n_resamples : int, default=200
-            How many.
+            Number of resamples.
         level : float, default=0.95
-            Of the intervals.
+            Level of the intervals.
         random_state : int, RandomState or None
-            Of the resampling.
+            Seed of the resampling.
 
         Returns
         -------

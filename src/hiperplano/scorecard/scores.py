@@ -1,4 +1,4 @@
-"""What a fitted scorecard says of rows: bins, points, probabilities, classes, reasons, cut-offs."""
+"""Predictions of a fitted scorecard: bins, points, probabilities, classes, reasons, cut-offs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hiperplano.scorecard.strategy import Strategy
 
 
 class ScorecardScores(ClassifierMixin, BaseEstimator):
-    """The part of a scorecard that looks at rows, once it is fitted."""
+    """Mixin with the methods of a fitted scorecard that evaluate rows."""
 
     encoder_: Any
     model_: Any
@@ -47,7 +47,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            Positive where the second class is likelier.
+            Positive if the second class is more likely.
         """
         return self.event_log_odds(X) * (1.0 if self.event_ == self.classes_[1] else -1.0)
 
@@ -79,7 +79,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            From exact coefficients, also where points are rounded.
+            Probabilities from exact coefficients, even if points are rounded.
         """
         return np.asarray(expit(self.event_log_odds(X)))
 
@@ -95,7 +95,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, 2)
-            In the order of `classes_`.
+            Probabilities, in the order of `classes_`.
         """
         return class_chances(self.decision_function(X))
 
@@ -111,14 +111,14 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, 2)
-            In the order of `classes_`.
+            Logarithms of probabilities, in the order of `classes_`.
         """
         scores = self.decision_function(X)
         return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
 
     @by_rows
     def predict(self, X: Any) -> Array:
-        """The likelier class; for a cut-off on the score see `strategy`.
+        """The more likely class; for a cut-off on the score see `strategy`.
 
         Parameters
         ----------
@@ -144,13 +144,13 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            Larger where the event is less likely.
+            Scores; larger if the event is less likely.
         """
         points = [each.points for each in self.variable_points()]
         return np.asarray(look_up(self.encoder_, X, points).sum(axis=1) + self.base_points_)
 
     def bin_codes(self, X: Any) -> Array:
-        """The number of each row's bin, for each variable that has points.
+        """The number of each row's bin, for each variable with points.
 
         Parameters
         ----------
@@ -219,21 +219,21 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         return np.asarray(event)
 
     def reasons(self, X: Any, k: int = 3, *, against: str = "best") -> Reasons:
-        """The variables in which each applicant lost most points.
+        """The variables in which each applicant lost the most points.
 
         Parameters
         ----------
         X : table or array of shape (n, d)
             Applicants.
         k : int, default=3
-            How many reasons.
+            Number of reasons.
         against : {"best", "average"}, default="best"
             Points are lost against the best bin of a variable, or against its mean over the training rows.
 
         Returns
         -------
         Reasons
-            Arrays of shape (n, k); fewer columns where there are fewer variables.
+            Arrays of shape (n, k); fewer columns if there are fewer variables.
         """
         count = int(check_number("reasons", "k", k, 1, np.inf))
         if against not in REFERENCES:
@@ -244,7 +244,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         return find_reasons(self.variable_points(), self.bin_codes(X), count, against)
 
     def explain(self, row: Any) -> Explanation:
-        """The score of one applicant as a sum over the variables, from the largest loss of points on.
+        """The score of one applicant as a sum over the variables, the largest loss of points first.
 
         Parameters
         ----------
@@ -265,18 +265,18 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
     def strategy(
         self, X: Any, y: Any, sample_weight: Any = None, *, gain: float | None = None, loss: float | None = None
     ) -> Strategy:
-        """What every cut-off of the score does on rows whose outcome is known.
+        """The effect of every cut-off of the score, on rows with known outcomes.
 
         Parameters
         ----------
         X : table or array of shape (n, d)
-            Applicants, preferably ones that the scorecard has not seen.
+            Applicants, preferably not those of the fit.
         y : array-like of shape (n,)
             Their outcomes.
         sample_weight : array-like of shape (n,), optional
             Their weights.
         gain, loss : float, optional
-            What an approved non-event brings, and what an approved event costs.
+            Gain of an approved non-event, and loss of an approved event.
 
         Returns
         -------
@@ -286,7 +286,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         return Strategy.of(self.is_event(y), self.score_points(X), sample_weight, gain, loss)
 
     def rounding_effect(self, X: Any, y: Any = None) -> RoundingEffect:
-        """What rounding the points does to the ranking of rows.
+        """The effect of rounded points on the ranking of rows.
 
         Parameters
         ----------

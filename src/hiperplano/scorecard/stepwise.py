@@ -1,4 +1,4 @@
-"""Choice of variables step by step: forward, backward or both, by an information criterion or by p-values."""
+"""Stepwise selection of variables: forward, backward or both, by an information criterion or by p-values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hiperplano.messages import Message
 from hiperplano.scorecard.table import Table
 from hiperplano.solvers.likelihood.subsets import SubsetFit, Subsets
 
-_EQUAL = 1e-9  # relative difference of statistics that is rounding
+_EQUAL = 1e-9  # relative differences of statistics up to this are rounding errors
 
 DIRECTIONS = ("forward", "backward", "stepwise")
 CRITERIA = ("aic", "bic", "p_value")
@@ -27,15 +27,15 @@ class SelectionStep:
     Attributes
     ----------
     action : str
-        "start", "entered", "removed", or "wrong sign" for a variable that the rule of signs removed.
+        "start", "entered", "removed", or "wrong sign" for a variable removed because of its sign.
     variable : str
         Empty at the start.
     statistic, p : float
         Rao's score test of a variable that entered, Wald's of one that was removed, with one degree of freedom.
     deviance, aic, bic : float
-        Of the model after the step.
+        Fit measures of the model after the step.
     n_variables : int
-        In it.
+        Number of variables after the step.
     """
 
     action: str
@@ -72,23 +72,23 @@ def steps_table(steps: Sequence[SelectionStep]) -> Table:
 
 
 class Selection:
-    """A selection on its way.
+    """A stepwise selection in progress.
 
-    The variable to enter is the one with the largest score statistic, the one to remove that with the smallest Wald
-    statistic; the criterion of the model without or with it, fitted, decides whether that is done. With p-values,
-    the p-value of that test decides.
+    The candidate to enter is the variable with the largest score statistic, and the candidate to remove the one with
+    the smallest Wald statistic. Whether the step is made depends on the criterion of the refitted model, or on the
+    p-value of the test.
 
     Parameters
     ----------
     design : Design
         Columns of WoE; target −1 and +1.
     names : sequence of str
-        Of the columns.
+        Names of the columns.
     criterion : {"aic", "bic", "p_value"}
     p_enter, p_remove : float
         A variable enters with a p-value below the first, and is removed with one above the second.
     sign : {1, −1} or None
-        Where not None, no variable enters whose coefficient would have the other sign.
+        If not None, no variable enters whose coefficient would have the opposite sign.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Selection:
         self.steps: list[SelectionStep] = []
 
     def run(self, direction: str, varies: Array) -> Array:
-        """Which columns were chosen, of shape (d,).
+        """Run the selection; return a mask of the selected columns, of shape (d,).
 
         Parameters
         ----------
@@ -134,7 +134,10 @@ class Selection:
                 fit = after
 
     def keep_one_sign(self, columns: Array, sign: int) -> Array:
-        """The columns that keep a coefficient where all must have one sign; those that lose it are steps, too."""
+        """Mask of the columns that keep a coefficient if all must have one sign.
+
+        Removed columns are recorded as steps.
+        """
         kept = self.subsets.of_one_sign(columns, sign)
         fit = self.subsets.fit(kept)
         for j in np.flatnonzero(columns & ~kept).tolist():
@@ -142,18 +145,18 @@ class Selection:
         return kept
 
     def _enter(self, fit: SubsetFit) -> SubsetFit | None:
-        """The fit with one variable more, or None if none improves it."""
+        """The fit with one more variable, or None if none improves it."""
         gain = np.nan_to_num(fit.score, nan=-1.0)
-        if self.sign is not None:  # the loss must fall where the coefficient grows in the right direction
+        if self.sign is not None:  # the loss must decrease as the coefficient grows in the required direction
             gain[np.sign(fit.slope) == self.sign] = -1.0
         largest = float(gain.max(initial=0.0))
         if largest <= 0.0:
             return None
-        j = int((gain >= (1.0 - _EQUAL) * largest).argmax())  # the first of columns that say the same
+        j = int((gain >= (1.0 - _EQUAL) * largest).argmax())  # the first of equivalent columns
         return self._tried(fit, j, "entered", float(gain[j]))
 
     def _remove(self, fit: SubsetFit) -> SubsetFit | None:
-        """The fit with one variable less, or None if each is needed."""
+        """The fit with one variable fewer, or None if each is needed."""
         if not fit.columns.any():
             return None
         j = int(np.nanargmin(fit.wald))

@@ -1,4 +1,4 @@
-"""Where to cut a score: by profit, by approval rate, by event rate, or with a band that is referred to a person."""
+"""Choice of a cut-off: by profit, by approval rate, by event rate, or with a band that is referred to a person."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from hiperplano.scorecard.table import Table
 
 
 class Cutoff(NamedTuple):
-    """What a cut-off does; applicants with this score or more are approved.
+    """Effect of a cut-off; applicants with this score or more are approved.
 
     Attributes
     ----------
     score : float
-        The cut-off; infinite where nobody is approved.
+        The cut-off; infinite if nobody is approved.
     approval_rate : float
-        Share of all that is approved.
+        Share of applicants that is approved.
     event_rate : float
-        Share of events among the approved; NaN where there are none.
+        Share of events among approved applicants; NaN if there are none.
     events_avoided : float
-        Share of all events that is refused.
+        Share of all events that is rejected.
     profit : float
-        In total; NaN where no gain and loss were given.
+        Total profit; NaN without gain and loss.
     """
 
     score: float
@@ -40,18 +40,18 @@ class Cutoff(NamedTuple):
 
 
 class ReferralBand(NamedTuple):
-    """Refuse below `low`, approve from `high` on, and refer what lies between to a person.
+    """Reject below `low`, approve from `high` on, and refer applicants in between to a person.
 
     Attributes
     ----------
     low, high : float
-        Equal where nobody is referred.
+        Ends of the band; equal if nobody is referred.
     approval_rate, referral_rate, refusal_rate : float
-        Shares of all.
+        Shares of all applicants.
     event_rate : float
-        Among the approved.
+        Share of events among approved applicants.
     cost : float
-        In total: gains refused, losses approved, and referrals.
+        Total cost: gains rejected, losses approved, and referrals.
     """
 
     low: float
@@ -65,16 +65,16 @@ class ReferralBand(NamedTuple):
 
 @dataclass(frozen=True)
 class Strategy:
-    """Every cut-off of a score on rows whose outcome is known.
+    """Every cut-off of a score, on rows with known outcomes.
 
     Attributes
     ----------
     cutoffs : ndarray of shape (k,)
-        In rising order: every score that occurs, and infinity.
+        Every score that occurs, in increasing order, and infinity.
     events, nonevents : ndarray of shape (k,)
         Weight of each class at or above each cut-off.
     gain, loss : float or None
-        What an approved non-event brings, and what an approved event costs.
+        Gain of an approved non-event, and loss of an approved event.
     """
 
     cutoffs: Array
@@ -91,7 +91,7 @@ class Strategy:
         ----------
         event : ndarray of bool of shape (n,)
         points : ndarray of shape (n,)
-            Larger where the event is less likely.
+            Scores; larger if the event is less likely.
         weight : ndarray of shape (n,) or None
         gain, loss : float, optional
         """
@@ -121,17 +121,17 @@ class Strategy:
 
     @property
     def total(self) -> float:
-        """Weight of all rows."""
+        """Total weight of all rows."""
         return float(self.events[0] + self.nonevents[0])
 
     @property
     def approval_rate(self) -> Array:
-        """Share of all that each cut-off approves."""
+        """Share of rows that each cut-off approves."""
         return np.asarray((self.events + self.nonevents) / self.total)
 
     @property
     def event_rate(self) -> Array:
-        """Share of events among those approved; NaN where none are."""
+        """Share of events among approved rows; NaN if there are none."""
         approved = self.events + self.nonevents
         return np.asarray(
             np.divide(self.events, approved, out=np.full(len(approved), np.nan), where=approved > 1e-12 * self.total)
@@ -139,7 +139,7 @@ class Strategy:
 
     @property
     def profit(self) -> Array:
-        """gain·non-events − loss·events among those approved; NaN without gain and loss."""
+        """gain·non-events − loss·events among approved rows; NaN without gain and loss."""
         if self.gain is None or self.loss is None:
             return np.full(len(self.cutoffs), np.nan)
         return np.asarray(self.gain * self.nonevents - self.loss * self.events)
@@ -150,14 +150,14 @@ class Strategy:
         Returns
         -------
         Cutoff
-            The highest one where several are equal.
+            The highest of equally good cut-offs.
         """
         self._needs_money()
         best = np.flatnonzero(self.profit == self.profit.max())[-1]
         return self._at(int(best))
 
     def by_approval_rate(self, rate: float) -> Cutoff:
-        """The highest cut-off that approves at least a share of all.
+        """The highest cut-off that approves at least a given share of rows.
 
         Parameters
         ----------
@@ -167,13 +167,13 @@ class Strategy:
         Returns
         -------
         Cutoff
-            Ties of the score can make its approval rate larger than asked for.
+            Its approval rate may be larger than requested because of ties.
         """
         check_number("by_approval_rate", "rate", rate, 0.0, 1.0)
         return self._at(int(np.flatnonzero(self.approval_rate >= rate - 1e-12)[-1]))
 
     def by_event_rate(self, rate: float) -> Cutoff:
-        """The cut-off that approves most while at most a share of the approved are events.
+        """The cut-off that approves the most rows with at most a given share of events among them.
 
         Parameters
         ----------
@@ -183,34 +183,34 @@ class Strategy:
         Returns
         -------
         Cutoff
-            Infinite where no cut-off keeps the rate.
+            Infinite if no cut-off satisfies the condition.
         """
         check_number("by_event_rate", "rate", rate, 0.0, 1.0)
         kept = np.flatnonzero(np.nan_to_num(self.event_rate, nan=-1.0) <= rate + 1e-12)
         return self._at(int(kept[0]))
 
     def with_referral(self, review_cost: float) -> ReferralBand:
-        """The two cut-offs of least cost, where a referral costs `review_cost` and a person then decides rightly.
+        """The two cut-offs of least cost, if a referral costs `review_cost` and the person then decides correctly.
 
         Approving an event costs `loss`, refusing a non-event costs `gain`.
 
         Parameters
         ----------
         review_cost : float
-            Of one referral.
+            Cost of one referral.
 
         Returns
         -------
         ReferralBand
-            Without a band where it costs more than it saves.
+            The band; empty if referrals cost more than they save.
         """
         gain, loss = self._needs_money()
         price = check_number("with_referral", "review_cost", review_cost, 0.0, np.inf)
         approved = self.events + self.nonevents
-        # Each end is a choice of its own: what approving saves above it, and what refusing saves below it.
+        # The two ends can be chosen independently: by the savings of approving above, and of rejecting below.
         above = loss * self.events - price * approved
         below = gain * (self.nonevents[0] - self.nonevents) - price * (self.total - approved)
-        best_below = np.minimum.accumulate(below)  # of a lower end up to each upper one
+        best_below = np.minimum.accumulate(below)  # best lower end up to each upper one
         high = int((above + best_below).argmin())
         low = int(np.flatnonzero(below[: high + 1] == best_below[high])[-1])
         shares = self.approval_rate
@@ -230,7 +230,7 @@ class Strategy:
         Parameters
         ----------
         rows : int, default=20
-            How many, at most.
+            Largest number of rows.
 
         Returns
         -------

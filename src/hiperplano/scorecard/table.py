@@ -1,4 +1,4 @@
-"""Tables that the scorecard returns: named columns that print, and become a frame."""
+"""Tables returned by the scorecard: named columns that can be printed or converted to a frame."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Table:
         Parameters
         ----------
         name : str
-            Of the column.
+            Name of the column.
 
         Returns
         -------
@@ -156,7 +156,7 @@ def _frame_column(values: Sequence[Any]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value of Python's own: text loses the template that it remembers."""
+    """A plain Python value; text loses its message template."""
     value = value.item() if isinstance(value, np.generic) else value
     return str(value) if isinstance(value, str) else value
 
@@ -165,7 +165,7 @@ def _texts(name: str, values: Sequence[Any], shares: bool) -> list[str]:
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
         return [str(value) for value in values]
-    if name in ("p", "coefficient"):  # of any size
+    if name in ("p", "coefficient"):  # values of any magnitude
         return column_text(name, array)
     finite = array[np.isfinite(array)]
     form = ",.0f" if (finite == np.rint(finite)).all() else ".4f" if np.abs(finite).max() < 100 else ",.2f"
@@ -177,7 +177,7 @@ def _or_dash(value: float, form: str) -> str:
 
 
 def _words() -> dict[str, Message]:
-    """Names of columns in words."""
+    """Names of columns as words."""
     return {
         "variable": Message("variable"),
         "bin": Message("bin"),

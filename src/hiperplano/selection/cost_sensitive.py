@@ -27,7 +27,8 @@ from hiperplano.selection.splits import no_folds
 
 def _estimator_has(method: str) -> Any:
     def check(self: Any) -> bool:
-        getattr(getattr(self, "estimator_", self._inner()), method)  # its own AttributeError says what is missing
+        # The AttributeError of the estimator says what is missing.
+        getattr(getattr(self, "estimator_", self._inner()), method)
         return True
 
     return check
@@ -39,27 +40,27 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     Parameters
     ----------
     estimator : classifier, optional
-        `LinearDiscriminantAnalysis` by default. With `predict_proba` for `threshold="bayes"`; "tuned" is content with
-        `decision_function`.
+        `LinearDiscriminantAnalysis` by default. `threshold="bayes"` needs `predict_proba`; for "tuned",
+        `decision_function` is enough.
     costs : array-like of shape (decisions, classes), optional
-        costs[j, k] is the cost of deciding class j where class k is true, classes in sorted order; one more row stands
-        for not deciding. By default every mistake costs one.
+        costs[j, k] is the cost of deciding class j where class k is true, classes in sorted order; an additional row
+        holds the costs of not deciding. By default every mistake costs one.
     threshold : {"bayes", "tuned"}, default="bayes"
-        "bayes" trusts the probabilities and minimises the expected cost of every row. "tuned", for two classes, takes
-        the cut-off on the score that costs least on out-of-fold scores: right also where probabilities are not.
+        "bayes" trusts the probabilities and minimises the expected cost of every row. "tuned", for two classes, uses
+        the cut-off with the least cost on out-of-fold scores, which does not rely on calibrated probabilities.
     cv : int, splitter or iterable, optional
-        For "tuned"; five stratified folds by default.
+        Folds for "tuned"; five stratified folds by default.
     reject_label : label, default=-1
-        What `predict` returns where not deciding costs least.
+        Output of `predict` if not deciding costs least.
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted on all rows.
+        The estimator, fitted on all rows.
     classes_ : ndarray of shape (classes,)
         Labels of the classes, sorted.
     costs_ : ndarray of shape (decisions, classes)
-        The costs that decide where `predict` is given none: `costs`, or the mean costs of each true class's rows.
+        The costs used by `predict` if it is given none: `costs`, or the mean costs over the rows of each true class.
     cutoff_ : float
         If tuned: scores above it are decided for the second class.
     cutoff_cost_ : float
@@ -67,7 +68,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Notes
     -----
@@ -129,7 +130,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Returns
         -------
         MetadataRouter
-            Of scikit-learn.
+            Scikit-learn's routing object.
         """
         return (
             MetadataRouter(owner=self)
@@ -161,7 +162,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         tuned = one_of(self, "threshold", ("bayes", "tuned")) == "tuned"
         inner = self._routed(sample_weight, costs, params)
         if not (issparse(y) or isinstance(y, np.matrix)) and np.asarray(y).shape[1:] == (1,):
-            y = column_or_1d(y, warn=True)  # once: splitters do not take a column
+            y = column_or_1d(y, warn=True)  # once, since splitters do not accept a column vector
         fitted = clone(self._inner()).fit(X, y, **inner)
         classes = np.asarray(fitted.classes_)
         codes = class_numbers(np.asarray(y).ravel(), classes)
@@ -182,7 +183,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return self
 
     def _routed(self, sample_weight: Any, costs: Any, params: dict[str, Any]) -> dict[str, Any]:
-        """What the estimator's `fit` receives."""
+        """Arguments for the estimator's `fit`."""
         if get_config()["enable_metadata_routing"]:
             given = {"sample_weight": sample_weight, "costs": costs} | params
             routed = process_routing(self, "fit", **{name: value for name, value in given.items() if value is not None})
@@ -235,7 +236,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _tuned(
         self, X: Any, y: Any, codes: Array, costs: Array, weight: Array | None, inner: dict[str, Any]
     ) -> tuple[float, float]:
-        """The cut-off that costs least on scores of rows that their model has not seen; with the mean cost."""
+        """The cut-off with the least cost on out-of-fold scores, and the mean cost."""
         estimator = self._inner()
         scored = hasattr(estimator, "decision_function")
         method = "decision_function" if scored else "predict_proba"
@@ -259,7 +260,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         X : array-like of shape (n, d)
             Rows to decide.
         costs : array-like of shape (n, decisions, classes), optional
-            Of these rows; `costs_` by default.
+            Costs of these rows; `costs_` by default.
 
         Returns
         -------
@@ -307,7 +308,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         sample_weight : array-like of shape (n,), optional
             Weights of the rows, 0 or more; rows of equal weight by default.
         costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
-            By which decisions are made (unless tuned) and counted; `costs_` by default.
+            Costs by which decisions are made (unless tuned) and evaluated; `costs_` by default.
 
         Returns
         -------

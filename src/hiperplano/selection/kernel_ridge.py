@@ -30,9 +30,9 @@ from hiperplano.solvers.statistics import count_rows
 class KernelRidgeCV(KernelLeastSquares):
     """Kernel ridge regression with the penalty chosen from `alphas`.
 
-    The Gram matrix is computed once. By folds, equations are solved side by side, all penalties of a fold in one Krylov
-    space or with a factorisation that several share; leave-one-out is exact, from one eigendecomposition for all of
-    them.
+    The Gram matrix is computed once. With folds, their systems are solved together: all penalties of a fold share one
+    Krylov space, or several share a factorisation. Leave-one-out is exact, from one tridiagonal reduction or
+    eigendecomposition for all penalties.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class KernelRidgeCV(KernelLeastSquares):
     kernel : str, callable or Kernel, default="linear"
         As in `KernelRidge`.
     gamma : float, "scale", "auto" or None, default=None
-        Of named kernels, as in `KernelRidge`.
+        Parameter of named kernels, as in `KernelRidge`.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=1.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments for a kernel that is a function.
     fit_intercept : bool, default=False
@@ -54,9 +54,9 @@ class KernelRidgeCV(KernelLeastSquares):
         Any of scikit-learn's scorers, larger is better. By default R², or for leave-one-out the negative mean squared
         error.
     cv : int, splitter, iterable of (train, test) or None, default=5
-        None is leave-one-out, whose eigendecomposition suits some thousand rows.
+        None is leave-one-out, which suits up to some thousand rows.
     solver : {"auto", "cholesky", "conjugate", "nystroem"}, default="auto"
-        Of the final fit, as in `KernelRidge`.
+        Solver of the final fit, as in `KernelRidge`.
     n_components : int, optional
         Centres of the final fit, for "nystroem".
     tol : float, default=1e-8
@@ -64,7 +64,7 @@ class KernelRidgeCV(KernelLeastSquares):
     max_iter : int, optional
         Most steps of conjugate gradients in the final fit.
     random_state : int, RandomState or None, default=0
-        For the pivots of the preconditioner of the final fit, and for centres.
+        Seed of the pivots of the final fit's preconditioner, and of centres.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class KernelRidgeCV(KernelLeastSquares):
     scores_ : ndarray of shape (alphas,)
         The score of every penalty.
     dual_coef_, intercept_, X_fit_, kernel_, solution_, n_iter_, n_features_in_, feature_names_in_
-        Of the fit to all rows with the chosen penalty, as in `KernelRidge`.
+        As in `KernelRidge`, for the fit to all rows with the chosen penalty.
 
     Notes
     -----
@@ -133,7 +133,7 @@ class KernelRidgeCV(KernelLeastSquares):
         X : array-like, CSR matrix or table of shape (n, d), or Design
             Rows; the Gram matrix, of shape (n, n), if it is precomputed.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
         **params
@@ -194,7 +194,7 @@ class KernelRidgeCV(KernelLeastSquares):
         Returns
         -------
         MetadataRouter
-            As scikit-learn asks for it.
+            Scikit-learn's routing object.
         """
         return routing_of(self)
 
@@ -205,12 +205,12 @@ class KernelRidgeCV(KernelLeastSquares):
         return self._scores(problem.y[:, :, None] - errors, design, np.arange(design.n_rows), routed)
 
     def _mean_scores(self, predicted: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
-        """Over the folds."""
+        """Mean scores over the folds."""
         pairs = zip(predicted, splits, strict=True)
         return np.asarray(np.mean([self._scores(values[test], design, test, routed) for values, (_, test) in pairs], 0))
 
     def _scores(self, predicted: Array, design: InMemory, rows: Array, routed: Routed) -> Array:
-        """Of predictions of some rows, of shape (rows, targets, alphas), for each penalty."""
+        """Score of predictions, of shape (rows, targets, alphas), for each penalty."""
         _, y, weight = design.arrays()
         extra = routed.score
         if extra is not None:
@@ -218,9 +218,9 @@ class KernelRidgeCV(KernelLeastSquares):
         weight, each = None if weight is None else weight[rows], range(predicted.shape[2])
         if self.scoring is None and extra is None:  # R² of all penalties in one call
             targets, given = np.repeat(y[rows], len(each), axis=1), predicted.reshape(len(rows), -1)
-            with np.errstate(over="ignore", invalid="ignore"):  # an error too large to be squared is infinite
+            with np.errstate(over="ignore", invalid="ignore"):  # errors too large to be squared are infinite
                 found = r2_score(targets, given, sample_weight=weight, multioutput="raw_values")
-            found = np.broadcast_to(found, targets.shape[1])  # of a single row there is one NaN for all
+            found = np.broadcast_to(found, targets.shape[1])  # a single row has one NaN for all
             return np.asarray(found.reshape(-1, len(each)).mean(axis=0))
         scorer = Scorer(self.scoring or "r2", weight, extra=extra)
         shape = (slice(None), 0) if design.one_target else (slice(None),)

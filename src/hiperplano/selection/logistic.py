@@ -31,19 +31,19 @@ from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
 from hiperplano.solvers.solution import Solution
 
-_LAST_TOL = 1e-8  # of the fit to all rows, whose coefficients people read
+_LAST_TOL = 1e-8  # tolerance of the final fit, whose coefficients are reported
 
 
 class LogisticRegressionCV(LogisticClassifier):
     """Logistic or softmax regression with C chosen from `Cs`.
 
-    Fits go from strong to weak penalties, each starting where the last ended; for two classes all folds move
-    together where that is faster, so that one pass over the rows serves all of them.
+    Fits go from strong to weak penalties, each starting from the previous solution. For two classes, all folds are
+    fitted together where that is faster, so that one pass over the rows serves all of them.
 
     Parameters
     ----------
     Cs : int or array-like of float, default=10
-        Values of C to try; an int takes so many from 1e-4 to 1e4, evenly on a logarithmic scale.
+        Values of C to try; an int is the number of values from 1e-4 to 1e4, evenly spaced on a logarithmic scale.
     l1_ratios : array-like or None, default=None
         Shares of L1 in the penalty: 0. Penalties with an L1 part are not available.
     fit_intercept : bool, default=True
@@ -51,16 +51,16 @@ class LogisticRegressionCV(LogisticClassifier):
     cv : int, splitter or iterable of (train, test), optional
         Five stratified folds by default.
     dual : bool, default=False
-        No effect; scikit-learn's.
+        No effect; kept for compatibility with scikit-learn.
     penalty : "l2", default="l2"
-        That of the objective.
+        The penalty; only "l2" is available.
     scoring : str or callable, optional
         Any of scikit-learn's scorers, larger is better; the negative log loss by default.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
-        For the last fit to all rows, and for the folds of more than two classes, as in `LogisticRegression`.
+        Solver of the final fit to all rows, and of the folds with more than two classes, as in `LogisticRegression`.
     tol : float, default=1e-4
-        Largest entry of the gradient (standardised columns) at which fits to folds stop: what is left of their log loss
-        is far below what another choice of folds would change. The last fit goes on to 1e-8.
+        Largest entry of the gradient (standardised columns) at which fits to folds stop: the remaining error of their
+        log loss is far below the effect of another choice of folds. The final fit continues to 1e-8.
     max_iter : int, default=1000
         Most steps of each fit.
     class_weight : dict, "balanced" or None, default=None
@@ -76,7 +76,7 @@ class LogisticRegressionCV(LogisticClassifier):
     Attributes
     ----------
     C_ : ndarray of shape (1,) or (classes,), or float
-        The best of `Cs_`, the same for all classes; of equal scores the smallest. A float without legacy attributes.
+        The best of `Cs_`, the same for all classes; the smallest of equal scores. A float without legacy attributes.
     Cs_ : ndarray of shape (Cs,)
         Values of C that were tried.
     l1_ratio_, l1_ratios_
@@ -87,11 +87,11 @@ class LogisticRegressionCV(LogisticClassifier):
         Coefficients of every C and fold, by class or for all of them; the intercept, if there is one, comes last. With
         `l1_ratios` given, arrays in dictionaries have one more axis, of length 1, after that of `Cs`.
     best_score_ : float
-        Mean over the folds.
+        Mean score over the folds.
     n_iter_ : ndarray of shape (1, folds, Cs) or (folds, 1, Cs)
         Steps of every fit.
     coef_, intercept_, classes_, solution_, n_features_in_, feature_names_in_
-        Of the fit to all rows with `C_`, as in `LogisticRegression`.
+        As in `LogisticRegression`, for the fit to all rows with `C_`.
 
     Notes
     -----
@@ -147,7 +147,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
 
-    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}  # the scorer may ask for it
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}  # the scorer may request it
     C_: Any
     scores_: Any
     coefs_paths_: Any
@@ -159,7 +159,7 @@ class LogisticRegressionCV(LogisticClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,)
             Labels of any kind; not given with a design.
         sample_weight : array-like of shape (n,), optional
@@ -240,7 +240,7 @@ class LogisticRegressionCV(LogisticClassifier):
         return np.asarray(mean)
 
     def _describe(self, C: float, scores: Array, coef: Array, intercept: Array, steps: Array) -> None:
-        """Set what is kept of the folds, in scikit-learn's shapes."""
+        """Set the attributes that describe the folds, in scikit-learn's shapes."""
         paths = np.concatenate([coef, intercept[..., None]], axis=3) if self.fit_intercept else coef
         self._fold_scores_ = scores
         self.l1_ratios_ = np.array([None]) if self.l1_ratios is None else np.asarray(self.l1_ratios)

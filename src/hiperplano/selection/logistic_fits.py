@@ -1,4 +1,4 @@
-"""Coefficients of logistic regression for every C and split, by whichever way suits the rows."""
+"""Coefficients of logistic regression for every C and split, by the method that suits the rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from hiperplano.solvers.row_span import SpannedRows, is_wide
 def fit_folds(
     design: Design, Cs: Array, n_classes: int, solver: str, control: dict[str, Any]
 ) -> tuple[Array, Array, Array, bool]:
-    """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps; whether all did."""
+    """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps.
+
+    Also returns whether all converged.
+    """
     columns = HeldColumns.of(design)
     if columns is not None:
         coef, intercept, steps, converged = fit_folds(columns.narrow(), Cs, n_classes, solver, control)
@@ -33,7 +36,7 @@ def fit_folds(
     n_splits = design.collect(design.vector("trained")).shape[1]
     if n_classes > 2:
         return _one_by_one(design, n_splits, Cs, n_classes, control | {"solver": solver})
-    # Without a penalty a minimum may lie at infinity, which passes for all folds stop short of.
+    # Without a penalty, the minimum may be at infinity, and shared passes would stop before it.
     if np.isfinite(Cs).all() and not share_passes(design, n_splits):
         return _one_by_one(design, n_splits, Cs, 1, control | {"solver": "auto"})
     coef, intercept, steps, converged = fold_coefficients(design, Cs, **control)
@@ -43,7 +46,7 @@ def fit_folds(
 def _one_by_one(
     design: Design, n_splits: int, Cs: Array, n_scores: int, control: dict[str, Any]
 ) -> tuple[Array, Array, Array, bool]:
-    """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps; and whether all did."""
+    """The same for each C and split separately."""
     coef = np.empty((len(Cs), n_splits, n_scores, design.n_columns))
     intercept = np.empty(coef.shape[:3])
     steps = np.empty(coef.shape[:2], dtype=int)

@@ -1,4 +1,4 @@
-"""Folds of a logistic cross-validation: which rows train and test, and the log loss of all penalties in one pass."""
+"""Folds of a logistic cross-validation: their training and test rows, and the log loss of all penalties in one pass."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from hiperplano.solvers.objective import one_or_all
 
 
 def fold_rows(cv: Any, design: Design, y: Any, extra: dict[str, Any]) -> list[tuple[Array, Array]]:
-    """Positions of the training and test rows of every split, among the rows that count.
+    """Positions of the training and test rows of every split, among the rows with nonzero weight.
 
     Parameters
     ----------
     cv : int, splitter, iterable or None
-        A splitter divides the rows that count; a list names rows among those given.
+        A splitter divides the rows with nonzero weight; positions in a list refer to all given rows.
     design : Design
-        The rows that count, with labels.
+        The rows with nonzero weight, with labels.
     y : array-like of shape (n,) or None
-        The labels as they were given, with those of rows that do not count; None with a design.
+        The given labels, including those of rows of weight 0; None with a design.
     extra : dict
-        Arguments for the splitter, such as groups of all rows that were given.
+        Arguments for the splitter, such as the groups of all given rows.
     """
     numbers, labels = design.row_numbers(), design.collect(design.vector("y"))[:, 0]
     listed = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
@@ -49,13 +49,13 @@ def fold_rows(cv: Any, design: Design, y: Any, extra: dict[str, Any]) -> list[tu
 
 
 def _counted(values: Any, numbers: Array) -> Any:
-    """The entries of the rows that count, of an argument with one for each row."""
+    """Entries for the rows with nonzero weight, from an argument with one entry for each given row."""
     long = hasattr(values, "__len__") and not isinstance(values, str) and len(values) > len(numbers)
     return np.asarray(values)[numbers] if long else values
 
 
 def count_rows(splits: list[Array], n_rows: int) -> Array:
-    """How often each row is in each split, of shape (n, splits): bootstrap samples take some twice."""
+    """How often each row is in each split, of shape (n, splits); bootstrap samples use some rows twice."""
     counts = [np.bincount(rows, minlength=n_rows) for rows in splits]
     return np.stack(counts, axis=1).astype(np.min_scalar_type(max(int(count.max()) for count in counts)))
 
@@ -78,7 +78,7 @@ def _positions(rows: Any, n_rows: int) -> Array:
 
 @dataclass(frozen=True)
 class TrainingWeight:
-    """The weight of a row in the training of a split, 0 if it is not among its rows."""
+    """The weight of a row in the training set of a split; 0 if it is not in that set."""
 
     split: int
 
@@ -89,7 +89,7 @@ class TrainingWeight:
 
 @dataclass(frozen=True)
 class IsTested:
-    """Whether a split is tested on a row."""
+    """Whether a row is in the test set of a split."""
 
     split: int
 
@@ -100,7 +100,7 @@ class IsTested:
 
 @dataclass(frozen=True)
 class _LogLosses:
-    """Σ w·loss, of shape (splits, Cs), and Σ w of every split's test rows."""
+    """Σ w·loss, of shape (splits, Cs), and Σ w, over the test rows of every split."""
 
     coef: Array
     intercept: Array

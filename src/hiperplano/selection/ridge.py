@@ -27,8 +27,8 @@ from hiperplano.solvers.statistics import NonFiniteRows, count_rows
 class RidgeCV(PenaltySearch, LeastSquares):
     """Ridge regression with the penalty chosen from `alphas`, at about the cost of one fit.
 
-    Without `cv`, every row is predicted by all others, exactly: residuals and leverages of all penalties follow
-    from one factorisation. With folds, their sums are gathered in one pass and shared.
+    Without `cv`, every row is predicted from all others, exactly: residuals and leverages for all penalties follow from
+    one factorisation. With folds, sums over each fold are computed in one pass and shared.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class RidgeCV(PenaltySearch, LeastSquares):
     cv : int, splitter or iterable of (train, test), optional
         Leave-one-out if None.
     gcv_mode : {None, "auto", "svd", "eigen"}, default=None
-        No effect: leave-one-out is factored as the shape of the rows calls for.
+        No effect: the factorisation for leave-one-out is chosen by the shape of the rows.
     store_cv_results : bool, default=False
         Keep leave-one-out's squared errors (or, with `scoring`, predictions) in `cv_results_`.
     alpha_per_target : bool, default=False
-        Choose for each target by itself; leave-one-out only.
+        Choose a penalty for each target separately; leave-one-out only.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class RidgeCV(PenaltySearch, LeastSquares):
     cv_results_ : ndarray of shape (n, alphas) or (n, targets, alphas)
         Squared errors, times the rows' weights, or predictions of leave-one-out, if `store_cv_results`.
     coef_, intercept_, rank_, solver_, solution_, n_iter_, n_features_in_, feature_names_in_
-        Of the fit to all rows with the chosen penalty, as in `Ridge`.
+        As in `Ridge`, for the fit to all rows with the chosen penalty.
 
     Notes
     -----
@@ -101,9 +101,9 @@ class RidgeCV(PenaltySearch, LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
         params : dict
@@ -170,7 +170,7 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
     alpha_, best_score_, scores_, cv_results_
         As in `RidgeCV`.
     coef_, intercept_, classes_, solution_, n_iter_, n_features_in_, feature_names_in_
-        Of the fit to all rows with the chosen penalty, as in `RidgeClassifier`.
+        As in `RidgeClassifier`, for the fit to all rows with the chosen penalty.
 
     Examples
     --------
@@ -209,7 +209,7 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
+            Rows; a design contains its targets and weights.
         y : array-like of shape (n,), or of 0 and 1 of shape (n, labels)
             Labels of any kind, or which of several labels a row has.
         sample_weight : array-like of shape (n,), optional
@@ -265,10 +265,10 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
 
 
 def at_the_border(choice: Choice) -> str:
-    """A sentence for the status, if a penalty outside those tried may be better still."""
+    """Sentence for the status if a penalty outside the given range may be better."""
     alphas, chosen, _ = choice
     smallest, largest = float(alphas.min()), float(alphas.max())
-    low, high = smallest in chosen and smallest > 0, largest in chosen and largest > 0  # below 0 there is none
+    low, high = smallest in chosen and smallest > 0, largest in chosen and largest > 0  # there is no penalty below 0
     if smallest == largest or not (low or high):
         return ""
     if low and high:

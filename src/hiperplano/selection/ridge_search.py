@@ -24,11 +24,11 @@ from hiperplano.solvers.least_squares.path.leave_one_out import leave_one_out
 from hiperplano.solvers.least_squares.path.ridge_folds import fold_paths, predictions, squared_errors
 from hiperplano.solvers.statistics import align_rows
 
-_CELLS = 2**22  # predictions in memory at a time when a scorer is given
+_CELLS = 2**22  # most predictions held in memory for a scorer
 
 
 class Choice(NamedTuple):
-    """The penalties that were tried, those chosen, of shape (targets,), and what the last fit can use again."""
+    """The penalties that were tried, the chosen ones of shape (targets,), and results that the final fit can reuse."""
 
     alphas: Array
     chosen: Array
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
 
 
 class PenaltySearch:
-    """What models share that choose a ridge penalty from `alphas`."""
+    """Shared code of models that choose a ridge penalty from `alphas`."""
 
     alphas: Any
     fit_intercept: bool
@@ -45,20 +45,20 @@ class PenaltySearch:
     store_cv_results: bool
     alpha_per_target: bool = False
     gcv_mode: str | None = None
-    _FLAT_RESULTS = True  # without the axis of targets, if there is one
-    _FOLD_SCORING: str | None = None  # of folds, if none is given; None for R²
+    _FLAT_RESULTS = True  # whether `cv_results_` has no axis for a single target
+    _FOLD_SCORING: str | None = None  # default scoring with folds; None for R²
 
     def _choose(self, design: Design, n_rows: int, y: Any, routed: Routed) -> Choice:
-        """Choose the penalty, and set what is known of it.
+        """Choose the penalty, and set the fitted attributes that describe the choice.
 
         Parameters
         ----------
         design : Design
-            With numbers as its targets.
+            Design with numeric targets.
         n_rows : int
-            Of the table that came in.
+            Number of rows of the input table.
         y : array-like
-            Its target, for splitters that look at it.
+            Target of the table, for splitters that use it.
         routed : Routed
             Arguments for the splitter and the scorer.
         """
@@ -107,7 +107,7 @@ class PenaltySearch:
         return Choice(alphas, chosen, sums)
 
     def _sums_first(self, design: Design) -> bool:
-        """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
+        """Whether the first step is a sum over all rows, which reveals NaN and infinity."""
         return self.cv is None and design.n_rows > design.n_columns and not design.has_weight and not design.is_sparse
 
     def _checked_alphas(self) -> Array:
@@ -133,7 +133,7 @@ class PenaltySearch:
     def _leave_one_out(
         self, design: Design, alphas: Array, sums: NormalEquations | CentredRows, given: dict[str, Any] | None
     ) -> tuple[Array, Array | None]:
-        """Scores of shape (alphas,) or (alphas, targets), and what `cv_results_` keeps."""
+        """Scores of shape (alphas,) or (alphas, targets), and the array for `cv_results_`."""
         path = leave_one_out(design, self.fit_intercept, sums, alphas)
         if not (self.store_cv_results or self.scoring is not None):
             return self._over_targets(-path.mean_squared_errors(alphas)), None
@@ -155,11 +155,11 @@ class PenaltySearch:
         return self._over_targets(np.array(scores)), results
 
     def _over_targets(self, scores: Array) -> Array:
-        """One score for each penalty, unless each target has its own."""
+        """Average scores over targets, unless each target has its own penalty."""
         return scores if self.alpha_per_target or scores.ndim == 1 else scores.mean(axis=1)
 
     def _scorer(self, scoring: Any, weight: Array | None, rows: Array, given: dict[str, Any] | None) -> Scorer:
-        """For some rows, by their numbers in the table that came in."""
+        """Scorer for some rows, given by their numbers in the input table."""
         extra = None if given is None else {name: of_rows(value, rows) for name, value in given.items()}
         return Scorer(scoring, weight, extra=extra)
 
@@ -173,7 +173,7 @@ class PenaltySearch:
         return [scorer(GivenNumbers(), predicted[..., a][shape], y[shape]) for a in each]
 
     def _folds(self, design: Design, alphas: Array, splits: list[Split], given: dict[str, Any] | None) -> Array:
-        """Scores of shape (alphas,): means over the folds."""
+        """Mean scores over the folds, of shape (alphas,)."""
         paths = fold_paths(design, splits, self.fit_intercept)
         coefs = [path.coefficients(alphas) for path in paths]
         intercepts = [path.intercepts(coef) for path, coef in zip(paths, coefs, strict=True)]
@@ -206,13 +206,13 @@ class _Predictions:
 
 
 def _targets_and_weights(design: Design) -> tuple[Array, Array | None]:
-    """On the host, where scikit-learn's splitters and scorers are."""
+    """Targets and weights in memory, as scikit-learn's splitters and scorers need them."""
     weight = design.collect(design.vector("weight")) if design.has_weight else None
     return design.collect(design.vector("y")), weight
 
 
 def _r2(model: Array, constant: Array) -> Array:
-    """1 − error/variation, with scikit-learn's convention where the test rows do not vary."""
+    """R², with scikit-learn's convention for constant targets."""
     with np.errstate(divide="ignore", invalid="ignore"):
         r2 = 1.0 - model / constant[:, None, :]
     flat = np.broadcast_to(constant[:, None, :] == 0, model.shape)
@@ -220,7 +220,7 @@ def _r2(model: Array, constant: Array) -> Array:
 
 
 class GivenNumbers(RegressorMixin, BaseEstimator):
-    """A regressor that is already fitted, whose rows are the predictions."""
+    """A fitted regressor that returns its input as predictions, for scorers."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -230,7 +230,7 @@ class GivenNumbers(RegressorMixin, BaseEstimator):
 
 
 class ClassPenaltySearch(PenaltySearch):
-    """The same for classes coded as −1 and +1; a scorer sees labels."""
+    """The same for classes coded as −1 and +1; a scorer gets labels."""
 
     classes_: Array
     _several_labels_: bool
@@ -243,7 +243,7 @@ class ClassPenaltySearch(PenaltySearch):
 
 
 class _GivenScores(ClassifierMixin, BaseEstimator):
-    """A classifier that is already fitted, whose rows are the scores of its classes."""
+    """A fitted classifier that returns its input as class scores, for scorers."""
 
     def __init__(self, classes_: Any, several_labels: bool) -> None:
         self.classes_ = classes_

@@ -1,4 +1,4 @@
-"""What a call of `fit` passes on to the splitter and the scorer, by scikit-learn's rules of metadata routing."""
+"""Arguments of `fit` for the splitter and the scorer, by scikit-learn's metadata routing."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from hiperplano.errors import InvalidParameter
 
 
 class Routed(NamedTuple):
-    """Arguments for the splitter and for the scorer; None for the scorer: weights alone, if it takes them."""
+    """Arguments for the splitter and for the scorer. None for the scorer means: only weights, if it accepts them."""
 
     split: dict[str, Any]
     score: dict[str, Any] | None
 
 
 def route(model: Any, sample_weight: Any, params: dict[str, Any]) -> Routed:
-    """Sort the arguments of `fit` by who asked for them.
+    """Route the arguments of `fit` to those that requested them.
 
-    Without metadata routing `groups` goes to the splitter, and nothing else is taken.
+    Without metadata routing, `groups` goes to the splitter, and no other argument is accepted.
 
     Parameters
     ----------
     model : estimator
-        With a method `get_metadata_routing`.
+        Estimator with a method `get_metadata_routing`.
     params : dict
-        What `fit` was given beside X, y and sample_weight.
+        Arguments of `fit` besides X, y and sample_weight.
     """
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(model, "fit", sample_weight=sample_weight, **params)
@@ -41,7 +41,7 @@ def route(model: Any, sample_weight: Any, params: dict[str, Any]) -> Routed:
 
 
 def refuse_unrouted(model: Any, method: str, names: Iterable[str]) -> None:
-    """An error for arguments that only metadata routing could pass on, if there are any."""
+    """Raise an error for arguments that only metadata routing could pass on."""
     unknown = sorted(names)
     if unknown:
         raise InvalidParameter(
@@ -54,12 +54,12 @@ def refuse_unrouted(model: Any, method: str, names: Iterable[str]) -> None:
 
 
 def of_rows(values: Any, rows: Array) -> Any:
-    """The entries of some rows, of an argument with one for each row."""
+    """Entries for some rows, from an argument with one entry for each row."""
     return np.asarray(values)[rows] if hasattr(values, "__len__") and not isinstance(values, str) else values
 
 
 def routing_of(model: Any) -> Any:
-    """The routing of a model that has a splitter `cv` and a `scoring`, which are also used by `score`."""
+    """The routing of a model with a splitter `cv` and a `scoring`, which `score` uses, too."""
     scorer = None if model.scoring is None else get_scorer(model.scoring)
     mapping = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
     router = MetadataRouter(owner=model).add_self_request(model)

@@ -1,4 +1,4 @@
-"""Scorers that take sample weights and know all classes."""
+"""Scorers that accept sample weights and know all classes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Scorer:
     Parameters
     ----------
     scoring : str or callable
-        As everywhere in scikit-learn.
+        As in scikit-learn.
     weight : ndarray of shape (n,) or None
-        Of the rows to be scored; given to scorers that take weights.
+        Weights of the rows to score, for scorers that accept them.
     classes : ndarray, optional
-        All classes: test rows may lack some.
+        All classes, since test rows may lack some.
     extra : dict, optional
-        Arguments for the scorer in place of the weights.
+        Arguments for the scorer instead of the weights.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class Scorer:
             self._score = _with_labels(self._score, classes)
 
     def __call__(self, model: Any, X: Any, y: Array) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):  # an error too large to be squared is infinite
+        with np.errstate(over="ignore", invalid="ignore"):  # errors too large to be squared are infinite
             return float(self._score(model, X, y, **self._extra))
 
 
 def _with_labels(scorer: Any, classes: Array) -> Any:
-    """The scorer with the labels of all classes, if its metric takes them."""
+    """The scorer with the labels of all classes, if its metric accepts them."""
     metric = getattr(scorer, "_score_func", None)
     taken = signature(metric).parameters if metric is not None else {}
     if "labels" not in taken or "labels" in scorer._kwargs or "average" in taken:

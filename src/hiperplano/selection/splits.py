@@ -15,18 +15,18 @@ Split = tuple[Array, Array]
 
 
 def row_splits(model: Any, design: Design, n_rows: int, y: Any, extra: dict[str, Any]) -> list[Split]:
-    """The (train, test) pairs that a model's `cv` makes of the table that came in.
+    """The (train, test) pairs of a model's `cv` for the input table.
 
     Parameters
     ----------
     model : estimator
-        With a parameter `cv`.
+        Estimator with a parameter `cv`.
     design : Design
-        The rows of the table whose weight is not 0.
+        The rows of the table with nonzero weight.
     n_rows : int
-        Of the table.
+        Number of rows of the table.
     y : array-like
-        Its target, for splitters that look at it.
+        Target of the table, for splitters that use it.
     extra : dict
         Arguments for the splitter, such as groups.
 
@@ -60,7 +60,7 @@ def row_splits(model: Any, design: Design, n_rows: int, y: Any, extra: dict[str,
 
 
 def targets_given(X: Any, y: Any) -> Any:
-    """The targets of all rows that were given, also of those without weight, as a splitter takes them."""
+    """Targets of all given rows, including those of weight 0, in the form that a splitter expects."""
     if not isinstance(X, Design):
         return y
     found = X.collect(X.vector("y"))

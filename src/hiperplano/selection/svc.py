@@ -28,9 +28,9 @@ _WITH_GAMMA = ("rbf", "poly", "polynomial", "sigmoid", "laplacian")
 class SVCCV(SVC):
     """`SVC` with C and gamma chosen by cross-validation.
 
-    The Gram matrix is computed once for each gamma, for all folds and every C; each C starts from the solution of the
-    one before. Then all rows are fitted with the best pair. The kernel is that of a name or a kernel with its own
-    numbers; only C is chosen for kernels without gamma.
+    The Gram matrix is computed once for each gamma, for all folds and every C; each C starts from the solution for the
+    previous C. Then all rows are fitted with the best pair. The kernel is given by name, or as an object with fixed
+    parameters; for kernels without gamma, only C is chosen.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ class SVCCV(SVC):
     Attributes
     ----------
     C_, gamma_ : float
-        The best pair; of equal ones that with the least C, then the least gamma. `gamma_` is None for kernels without.
+        The best pair; of equal scores, that with the smallest C, then the smallest gamma. `gamma_` is None for kernels
+        without gamma.
     Cs_, gammas_ : ndarray
         Values that were tried.
     scores_ : ndarray of shape (folds, gammas, Cs)
@@ -58,7 +59,7 @@ class SVCCV(SVC):
     best_score_ : float
         Mean score of the best pair.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, class_weight_, kernel_, solution_, n_iter_
-        As in `SVC`, of the fit to all rows.
+        As in `SVC`, for the fit to all rows.
     fit_status_, shape_fit_, coef_
         As in `SVC`.
     n_features_in_, feature_names_in_
@@ -204,11 +205,11 @@ class SVCCV(SVC):
         return np.array(judged).transpose(1, 0, 2)
 
     def _judged(self, design: InMemory, test: Array, scores: Array) -> list[float]:
-        """The scorer's opinion of each C on the test rows of a fold, whose scores are given."""
+        """Score of each C on the test rows of a fold, from the decision values."""
         x, y, weight = design.arrays()
         held = None if weight is None else weight[test]
         answers = [_Answers(self.classes_, each.T, bool(self.break_ties)) for each in scores]
-        if self.scoring is None:  # without the checks of a scorer, which take longer than the fits of small tables
+        if self.scoring is None:  # without a scorer's checks, which take longer than the fits of small tables
             return [float(np.average(answer.predict(None) == y[test, 0], weights=held)) for answer in answers]
         scorer = Scorer(self.scoring, held)
         return [scorer(answer, x[test], y[test, 0]) for answer in answers]
@@ -221,7 +222,7 @@ _SHARED = (
 
 
 class _Answers(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose scores of the rows it will be asked for are known."""
+    """A fitted classifier whose decision values are known for the rows it will be asked about."""
 
     def __init__(self, classes: Array, scores: Array, break_ties: bool) -> None:
         self.classes_, self.scores, self.break_ties = classes, scores, break_ties

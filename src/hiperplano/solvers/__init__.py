@@ -1,1 +1,1 @@
-"""How the minimum is found."""
+"""Optimisation algorithms: how the models are fitted."""

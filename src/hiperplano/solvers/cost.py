@@ -48,7 +48,7 @@ _CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20
 _ESTIMATE = 5e5  # estimating the steps of conjugate gradients from a sample of rows and columns, in nanoseconds
 _ESTIMATE_GAIN = 4.0  # a look at a sample is taken only if it may save this many times its cost
 _WARM_UP = 3.0  # L-BFGS steps after a change of preconditioner before its memory shows the rate of convergence
-_WINDOW = 8  # the rate of convergence is that of so many last steps at most
+_WINDOW = 8  # the rate of convergence is measured over at most this number of last steps
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Costs:
         return self.square_product + float(self.n_rows) * self.n_columns * _CAST
 
     def worth_a_look(self, saved: float, cost: float = _ESTIMATE) -> bool:
-        """Whether the time that might be saved justifies a look at a sample, which tells whether it would be."""
+        """Whether the possible saving justifies a look at a sample."""
         return saved >= _ESTIMATE_GAIN * cost
 
     @property
@@ -205,7 +205,7 @@ class Costs:
         return _DECOMPOSED * self._factor_only(d) + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
 
     def _tridiagonal(self, size: int, n_vectors: int, n_penalties: int) -> float:
-        """A tridiagonal form, and so many vectors times its inverses with each penalty."""
+        """A tridiagonal form, and products of vectors with its inverses for each penalty."""
         return _TRIDIAGONAL * self._factor_only(size) + _RECURRENCE * float(size) * n_vectors * n_penalties
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Sparse rows without the columns that hold nothing: hashed words have a million columns, and few of them are met."""
+"""Sparse rows without empty columns: hashed text has a million columns, most of which are empty."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 
-_MOST = 0.5  # share of the columns that may hold something for the others to be worth leaving out
+_MOST = 0.5  # empty columns are removed if at most this share of the columns is not empty
 
 
 class HeldColumns:
-    """The columns of sparse rows in which a number is stored.
+    """The nonempty columns of sparse rows.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class HeldColumns:
     Attributes
     ----------
     numbers : ndarray of int
-        Of the columns.
+        Numbers of these columns.
     n_all : int
-        Columns of the design, with those that hold nothing.
+        Number of columns of the design, including empty ones.
     """
 
     def __init__(self, design: InMemory, held: Array) -> None:
@@ -33,7 +33,7 @@ class HeldColumns:
 
     @classmethod
     def of(cls, design: Design) -> HeldColumns | None:
-        """Of rows in memory; None where most columns hold something."""
+        """Find the nonempty columns of rows in memory; None if most columns are not empty."""
         if not isinstance(design, InMemory) or not design.is_sparse or design.n_columns < 2:
             return None
         held = design.held_columns()
@@ -41,11 +41,11 @@ class HeldColumns:
         return cls(design, held) if 0 < count < _MOST * design.n_columns else None
 
     def narrow(self) -> InMemory:
-        """The rows with these columns only."""
+        """The rows restricted to these columns."""
         return self._design.with_columns(self.numbers)
 
     def widen(self, values: Array, fill: Any = 0.0) -> Array:
-        """Values of shape (…, held) for all columns: `fill` for those that hold nothing."""
+        """Expand values of shape (…, held) to all columns, with `fill` for empty ones."""
         wide = np.zeros((*values.shape[:-1], self.n_all), dtype=values.dtype)
         if fill:
             wide[...] = fill

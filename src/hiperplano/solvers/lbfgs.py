@@ -1,6 +1,6 @@
-"""L-BFGS with a preconditioner that is already close to the inverse Hessian, counting passes.
+"""Preconditioned L-BFGS that counts passes over the rows.
 
-The minimiser is a generator: it yields points and is sent value and gradient there. So one pass over the rows can
+The minimiser is a generator: it yields points, and receives the value and gradient there. So one pass over the rows can
 serve several minimisations at once.
 """
 
@@ -23,27 +23,28 @@ Minimisation = Generator[Array, tuple[float, Array], "State"]
 Preconditioner = Callable[[Array], Array]
 """Applies an approximate inverse of the Hessian."""
 
-_MEMORY = 12  # pairs that are kept
+_MEMORY = 12  # number of (step, gradient change) pairs
 _ARMIJO = 1e-4
-FLAT = 4e-15  # relative change of a value that is rounding only
-_SHORTER = 3  # tries of a step near the end
-_PATIENCE = 100  # steps in which a value should fall by more, or a gradient to its half
-_UNSEEN = 0.5  # share of the way that a first step is expected to leave
-_RECENT, _SLOWEST = 6, 0.9  # steps that tell which share of the way the next one leaves, and the largest
+FLAT = 4e-15  # relative changes of a value up to this are rounding errors
+_SHORT_STEP_TRIES = 3  # tries of a step near the end
+_PATIENCE = 100  # steps within which the value must fall by more than rounding, or the gradient must halve
+_INITIAL_RATE = 0.5  # assumed convergence rate before the first step
+# Number of last steps that determine the convergence rate, and the largest rate that counts as progress.
+_RECENT, _SLOWEST = 6, 0.9
 
 
 @dataclass
 class State:
-    """Where a minimisation stands.
+    """State of a minimisation.
 
     Attributes
     ----------
     stalled : bool
-        Whether the method can do no more from here.
+        Whether the method cannot make further progress.
     left : float
-        Share of the largest entry of the gradient that the last step left; 0 before the first.
+        Factor by which the last step changed the largest entry of the gradient; 0 before the first step.
     next_step : ndarray or None
-        The next one of a minimisation that has ended, if it is known without a pass.
+        The next step of a minimisation that has ended, if it is known without another pass.
     """
 
     theta: Array
@@ -61,29 +62,31 @@ class State:
 
     @property
     def unit(self) -> float:
-        """The largest parameter, or 1 if that is less."""
+        """The largest absolute parameter, but at least 1."""
         return max(1.0, float(np.abs(self.theta).max(initial=0.0)))
 
     def repenalised(self, change: Array) -> State:
-        """The same point, before the first step, when the strengths of an L2 penalty are changed by so much."""
+        """The same point, before the first step, after the strengths of an L2 penalty changed by `change`."""
         value = self.value + 0.5 * float(np.sum(change * self.theta**2))
         return State(self.theta, value, self.gradient + change * self.theta)
 
     def take_next_step(self) -> None:
-        """Go where the next step leads, if it is known. Value and gradient stay those of the last point seen."""
+        """Take the next step if it is known. Value and gradient remain those of the last point evaluated."""
         if self.next_step is not None:
             self.theta, self.next_step = self.theta + self.next_step, None
 
     def settles_by(self, step: Array, near: float) -> bool:
-        """Whether a step, made without a pass, leaves less than `near` to go, relative to the largest parameter or 1.
+        """Whether the error after `step`, taken without a pass, is at most `near`.
 
-        It leaves the share that the last one did.
+        It is relative to the largest parameter or 1.
+
+        The step is assumed to shrink the error by the same factor as the last one.
         """
         return self.left * float(np.abs(step).max(initial=0.0)) <= near * self.unit
 
 
 class _Memory:
-    """The last steps and changes of the gradient."""
+    """The last steps and the corresponding changes of the gradient."""
 
     def __init__(self) -> None:
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_MEMORY)
@@ -103,7 +106,8 @@ class _Memory:
             shares.append(share)
             left = daxpy(change, left, a=-share)  # in place
         left = precondition(left.reshape(gradient.shape)).ravel()
-        if self._pairs:  # curvature falls on the way where classes come apart, but a preconditioner is of one place
+        # Rescaled to the latest curvature, which changes along the way, since the preconditioner is of one point.
+        if self._pairs:
             _, change, along = self._pairs[-1]
             left = left * (along / ddot(change, precondition(change.reshape(gradient.shape)).ravel()))
         for (step, change, along), share in zip(self._pairs, reversed(shares), strict=True):
@@ -126,14 +130,14 @@ def lbfgs(
     Parameters
     ----------
     budget : Budget, optional
-        Give up when it is spent, so that the caller can bring a better preconditioner.
+        Return when it is spent, so that the caller can build a better preconditioner.
     watch : callable, optional
-        Is told every state that a step led to.
+        Called with the state after every step.
     close : float
-        Most that the next step would leave of the way, relative to the largest parameter, or to 1 if that is less.
+        Largest expected error after the next step, relative to the largest parameter or 1.
     longest : float
-        A next step of more than that, from a gradient within `tol`, is not waited for to become close: it may lead to
-        a minimum at infinity.
+        If the gradient is within `tol` but the next step is longer than this, return without waiting for `close`, since
+        the minimum may be at infinity.
 
     Returns
     -------
@@ -142,7 +146,7 @@ def lbfgs(
     """
     memory = _Memory()
     history, values = [state.largest], [state.value]
-    reached: State | None = None  # the last one with a gradient within `tol`, which a further step may leave
+    reached: State | None = None  # the last state with a gradient within `tol`; further steps may be worse
     while True:
         state.next_step = step = memory.direction(state.gradient, precondition)
         small = state.largest <= tol
@@ -161,28 +165,29 @@ def lbfgs(
         if budget is not None and budget.is_spent(history):
             return state
         values.append(state.value)
-        if len(values) > _PATIENCE and _stands_still(values, history):
+        if len(values) > _PATIENCE and _is_stalled(values, history):
             state.stalled = True
             return state
 
 
 def _is_close(state: State, step: Array, history: list[float], close: float, longest: float) -> bool:
-    """Whether a step leaves no more than `close` if it does as the last ones did, or those led nowhere.
+    """Whether the expected error after `step` is at most `close`, at the convergence rate of the last steps.
 
-    Or the gradient is rounding: a minimum at infinity is never close.
+    Also True if these steps make no progress, if the step is longer than `longest`, or if the gradient is a rounding
+    error: a minimum at infinity is never close.
     """
     if state.largest <= FLAT:
         return True
     taken = min(len(history) - 1, _RECENT)
-    share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else _UNSEEN
+    share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else _INITIAL_RATE
     length = float(np.abs(step).max(initial=0.0))
     return share > _SLOWEST or length > longest or share / (1.0 - share) * length <= close * state.unit
 
 
 def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Array], State | None]:
-    """A step where values hardly differ beyond rounding: it must not make them larger, or else a shorter one."""
+    """A step, shortened if needed, that must not increase the value beyond rounding errors."""
     length = 1.0
-    for _ in range(_SHORTER):
+    for _ in range(_SHORT_STEP_TRIES):
         theta = state.theta + length * step
         value, gradient = yield theta
         if value - state.value <= FLAT * max(1.0, abs(state.value)):
@@ -191,16 +196,16 @@ def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Arra
     return None
 
 
-def _stands_still(values: list[float], history: list[float]) -> bool:
-    """Whether in the last steps the value fell by no more than rounding and the gradient by less than half."""
+def _is_stalled(values: list[float], history: list[float]) -> bool:
+    """Whether, in the last steps, the value fell only by rounding errors and the gradient did not halve."""
     flat = values[-_PATIENCE - 1] - values[-1] <= _PATIENCE * FLAT * max(1.0, abs(values[-1]))
     return flat and min(history[-_PATIENCE:]) > 0.5 * min(history[:-_PATIENCE])
 
 
 def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:
-    """A step along `direction` that lowers the value enough: the whole one if it does, else a shorter one.
+    """A step along `direction` with sufficient decrease (Armijo), beginning with the full step.
 
-    Where values no longer differ beyond rounding, a smaller gradient counts as progress.
+    If values differ only by rounding errors, a smaller gradient counts as progress.
     """
     downhill = float(np.vdot(state.gradient, direction))
     length = 1.0
@@ -219,14 +224,14 @@ def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Ar
 
 
 def _shortened(before: Array, after: Array, direction: Array) -> float:
-    """The minimum of the parabola through the slopes at both ends of a step, kept inside (0.1, 0.5) of it."""
+    """Minimum of the parabola through the slopes at both ends of a step, as a share of the step within [0.1, 0.5]."""
     downhill, slope = float(np.vdot(before, direction)), float(np.vdot(after, direction))
     ratio = downhill / (downhill - slope) if np.isfinite(slope) and slope > downhill else 0.1
     return min(0.5, max(0.1, ratio))
 
 
 def drive(search: Generator[Array, tuple[float, Array], End], evaluate: Callable[[Array], tuple[float, Array]]) -> End:
-    """Run one generator to its end."""
+    """Run a generator to its end."""
     try:
         theta = next(search)
         while True:

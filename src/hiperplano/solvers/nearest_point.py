@@ -1,7 +1,7 @@
 """The point of a polytope nearest to the origin, by Wolfe's method.
 
-A polytope is asked for its lowest corner along a direction, nothing else. The answer is a convex combination of
-affinely independent corners, the active set, held with a triangular factor.
+The polytope is given by a function that returns its lowest corner along a direction. The result is a convex combination
+of affinely independent corners, the active set, stored with a triangular factor.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from scipy.linalg import lapack, qr_delete, qr_insert
 from hiperplano.data.design import Array
 
 _ZERO = 1e-12  # weights up to this are dropped
-_DEPENDENT = 1e-12  # a corner this near to the affine hull of the active set, in lengths of corners, adds nothing
-_TOUCHING = 1e-13  # points this near to the origin, in lengths of corners, cannot be told from it
+# Corners closer than this to the affine hull of the active set, in units of the corners' norm, are dependent.
+_DEPENDENT = 1e-12
+_TOUCHING = 1e-13  # points closer than this to the origin, in units of the corners' norm, count as the origin
 
 
 @dataclass
@@ -27,7 +28,7 @@ class ActiveSet:
     Attributes
     ----------
     members : list of tuples of int
-        A name for each corner: which rows it is made of.
+        Identity of each corner: the rows that form it.
     corners : ndarray of shape (k, d)
     weights : ndarray of shape (k,)
     left, upper : ndarray of shape (d+1, k) and (k, k)
@@ -51,14 +52,14 @@ class ActiveSet:
         return np.asarray(self.weights @ self.corners)
 
     def add(self, members: tuple[int, ...], corner: Array) -> bool:
-        """Take a corner in with weight 0; False if it depends on the others."""
+        """Add a corner with weight 0; return False if it depends on the others."""
         size = len(self.members)
         if members in self.members or size > len(corner):
             return False
         column = np.append(1.0, corner)
         try:
             left, upper = qr_insert(self.left, self.upper, column, size, which="col", check_finite=False)
-        except np.linalg.LinAlgError:  # SciPy's word for a column that depends on the others to the last bit
+        except np.linalg.LinAlgError:  # raised by SciPy for an exactly dependent column
             return False
         if abs(upper[size, size]) <= _DEPENDENT * float(np.linalg.norm(column)):
             return False
@@ -69,9 +70,9 @@ class ActiveSet:
         return True
 
     def settle(self) -> None:
-        """Move to the nearest point of the affine hull, or to where that leaves the convex hull, dropping corners."""
+        """Move to the nearest point of the affine hull, or as far as the convex hull allows, dropping corners."""
         while True:
-            # Directly by LAPACK: SciPy's checks would take most of the time of so small a factor.
+            # LAPACK is called directly, since SciPy's checks would dominate the time for so small a factor.
             half = lapack.dtrtrs(self.upper, np.ones(len(self.weights)), trans=1)[0]
             target = lapack.dtrtrs(self.upper, half)[0]
             target /= target.sum()
@@ -90,14 +91,14 @@ class ActiveSet:
 
     def _drop(self, k: int) -> None:
         self.left, self.upper = qr_delete(self.left, self.upper, k, which="col", check_finite=False)
-        # The factor of fewer columns keeps its shape.
+        # Deleting a column keeps the shape of the factor.
         self.left, self.upper = self.left[:, : len(self.weights) - 1], self.upper[: len(self.weights) - 1]
         self.corners, self.weights = np.delete(self.corners, k, axis=0), np.delete(self.weights, k)
         del self.members[k]
 
 
 class Lowest(NamedTuple):
-    """The corner that lies lowest along a direction, and how low."""
+    """The lowest corner along a direction, and its height."""
 
     members: tuple[int, ...]
     corner: Array
@@ -105,20 +106,22 @@ class Lowest(NamedTuple):
 
 
 def approach(active: ActiveSet, lowest: Callable[[Array], Lowest], tol: float, max_steps: int) -> float:
-    """Improve an active set until its point's squared length exceeds the lowest corner's height by `tol` of it at most.
+    """Improve an active set until the relative gap to the lowest corner is at most `tol`.
+
+    The gap is the squared norm of the set's point minus the height of the lowest corner.
 
     Parameters
     ----------
     active : ActiveSet
-        Changed in place. Lengths of corners should be about 1 at most.
+        Modified in place. The norms of corners should be about 1 at most.
     max_steps : int
-        Before rounding is to blame.
+        Limit of steps, reached only because of rounding errors.
 
     Returns
     -------
     height : float
-        Of the lowest corner along the active set's point: no point of the polytope is nearer to the origin than it over
-        the length of the point.
+        Height of the lowest corner along the active set's point. Divided by the norm of that point, it is a lower bound
+        of the distance of the polytope from the origin.
     """
     for _ in range(max_steps):
         point = active.point
@@ -131,10 +134,10 @@ def approach(active: ActiveSet, lowest: Callable[[Array], Lowest], tol: float, m
 
 
 class Nearest(NamedTuple):
-    """A point of a hull, and how near to the origin the nearest one is: between `low` and its own `length`.
+    """A point of a convex hull. The distance of the hull from the origin is between `low` and the point's `length`.
 
-    For every point p of the hull p·point/length ≥ low: the plane through the origin across `point` has the whole hull
-    on one side, `low` away at least, if low > 0.
+    Every point p of the hull has p·point/length ≥ low. If low > 0, the plane through the origin orthogonal to `point`
+    has the whole hull on one side, at a distance of at least `low`.
     """
 
     point: Array
@@ -152,7 +155,7 @@ def nearest_point(lowest: Callable[[Array], Lowest], first: Lowest, size: float,
     first : Lowest
         The point to start from.
     size : float
-        Of the longest of the points.
+        Largest norm of a point.
     """
     unit = size or 1.0
 

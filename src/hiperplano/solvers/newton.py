@@ -1,4 +1,4 @@
-"""Newton's method with the whole Hessian, every pass giving value, gradient and Hessian."""
+"""Newton's method with the full Hessian; every pass computes value, gradient and Hessian."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.lbfgs import State, drive, line_search
 
-_RUNNING = 3  # steps that no longer shrink, at a gradient that is small: the minimum is at infinity
-_TRIES = 8  # lengths of a step to try before damping it
-_GAIN = 1e-13  # a promise of less than this share of the value is rounding, and
-_NOTHING = 1e-24  # of less than this no concern of standard errors either
+_STEPS_TO_INFINITY = 3  # steps that do not shrink while the gradient is small: the minimum is at infinity
+_TRIES = 8  # step lengths to try before damping
+_ROUNDING_GAIN = 1e-13  # a predicted decrease below this share of the value is a rounding error
+_NEGLIGIBLE_GAIN = 1e-24  # a predicted decrease below this does not affect standard errors either
 _DAMPINGS = (1e-6, 1e-4, 1e-2, 1.0, 100.0)
-_MOST_DAMPED = 100  # damped steps in a row, each of which costs a dozen passes: no end is in sight
-VISIBLE = 1e-3  # a smaller step is rounding, not growth
+_MOST_DAMPED = 100  # limit of consecutive damped steps, each of which costs a dozen passes
+VISIBLE = 1e-3  # smaller steps are rounding errors, not growth
 
 
 class Problem(Protocol):
-    """What Newton's method minimises."""
+    """Interface of the functions that Newton's method minimises."""
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
-        """Value, gradient and Hessian, or a positive semidefinite matrix near it."""
+        """Value, gradient and Hessian, or a positive semidefinite approximation of it."""
 
 
 class Minimum(NamedTuple):
-    """The end of a minimisation, the Hessian there, and whether parameters grow without bound."""
+    """The end of a minimisation, the Hessian there, and whether the parameters diverge."""
 
     state: State
     hessian: Any = None
@@ -52,25 +52,25 @@ def newton(
 ) -> Minimum:
     """Minimise until the gradient is below `tol` and the next step would move no parameter by more than `settled`.
 
-    That step is then taken too, without a pass: it makes the error of the parameters the square of what it was. The
-    Hessian of a point from which all parameters stand still is that of the end.
+    That step is then taken, too, without a pass, which squares the error of the parameters. If no parameter moves
+    visibly, the Hessian of the previous point is that of the end.
 
     Parameters
     ----------
     theta : ndarray
-        Where to start.
+        Initial parameters.
     tol : float
         Largest entry of the gradient.
     settled : float
-        Relative to the largest parameter, or to 1 if that is less.
+        Largest final step, relative to the largest parameter or 1.
     bounded : bool
-        False if the minimum may lie at infinity, and steps are to be watched for that.
+        False if the minimum may be at infinity, so that steps are checked for divergence.
     longest : float
-        Most that a parameter moves in one step.
+        Largest change of a parameter in one step.
     first_step : callable, (gradient, direction) -> direction, optional
-        Makes a better first step of Newton's.
+        Improves the first Newton step.
     watch : callable, optional
-        Is told every state, the first and the last included.
+        Called with every state, including the first and the last.
     """
     hessian: Array = np.empty(0)
     still = False
@@ -94,13 +94,13 @@ def newton(
         gain = -float(np.vdot(state.gradient, direction)) / max(1.0, abs(state.value))
         small = state.largest <= tol
         still = sizes[-1] <= settled * max(1.0, float(np.abs(state.theta).max(initial=0.0)))
-        if small and (still or gain <= _NOTHING):
+        if small and (still or gain <= _NEGLIGIBLE_GAIN):
             state.theta = state.theta + direction
             if watch is not None:
                 watch(state)
             return Minimum(state, here)
-        even = small and len(sizes) > _RUNNING and sizes[-1] > 0.5 * sizes[-1 - _RUNNING]
-        if even and gain <= _GAIN:  # rounding, in a direction that hardly curves
+        even = small and len(sizes) > _STEPS_TO_INFINITY and sizes[-1] > 0.5 * sizes[-1 - _STEPS_TO_INFINITY]
+        if even and gain <= _ROUNDING_GAIN:  # only rounding errors are left, along a direction of tiny curvature
             return Minimum(state, here)
         running = even and sizes[-1] > VISIBLE and not bounded
         if running or state.steps >= max_steps:
@@ -110,10 +110,10 @@ def newton(
         direction = direction * min(1.0, longest / max(sizes[-1], 1e-300))
         found = drive(line_search(state, direction, _TRIES), look)
         damped = damped + 1 if found is None else 0
-        if found is None and gain > _GAIN and damped <= _MOST_DAMPED:
+        if found is None and gain > _ROUNDING_GAIN and damped <= _MOST_DAMPED:
             found = _damped_step(state, here, look)
-            if found is not None and small and state.value - found.value <= _GAIN * max(1.0, abs(state.value)):
-                return Minimum(found, here)  # what Newton's step promised was rounding, too
+            if found is not None and small and state.value - found.value <= _ROUNDING_GAIN * max(1.0, abs(state.value)):
+                return Minimum(found, here)  # the predicted decrease was a rounding error
         if found is None:
             state.stalled = True
             return Minimum(state, here)
@@ -121,10 +121,10 @@ def newton(
 
 
 def _damped_step(state: State, hessian: Array, look: Callable[[Array], tuple[float, Array]]) -> State | None:
-    """A step that trusts curvature only so far.
+    """A Levenberg-Marquardt step: Newton's method with a damped Hessian.
 
-    Where a row is far on the wrong side its curvature vanishes while its slope does not, and Newton's step goes
-    beyond all measure. A multiple of the unit matrix, larger from try to try, turns it towards the gradient.
+    A row far on the wrong side has almost no curvature, but a large slope, so that Newton's step is far too long. An
+    increasing multiple of the identity turns the step towards the gradient.
     """
     size = float(np.abs(hessian.diagonal()).max(initial=0.0))
     for damping in _DAMPINGS:

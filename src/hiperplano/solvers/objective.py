@@ -17,13 +17,13 @@ from hiperplano.penalties import L2
 from hiperplano.solvers.row_span import InRowSpan
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 
-_DENSE_CELLS = 2**17  # of sparse rows of which a dense copy is kept
-_GRAM_NUMBERS = 500_000  # of the products of probabilities and rows that are written down at once
-_IMPLAUSIBLE = 1e90  # a gradient of standardised columns, which NaN, infinity or a number beyond the range made
+_DENSE_CELLS = 2**17  # most numbers of sparse rows for which a dense copy is kept
+_GRAM_NUMBERS = 500_000  # most numbers in the products of probabilities and rows that are stored at once
+_IMPLAUSIBLE = 1e90  # a larger gradient of standardised columns comes from NaN, infinity or a number out of range
 
 
 class Loss(Protocol):
-    """A smooth loss of targets and scores; with several scores, of shape (n, scores)."""
+    """Interface of a smooth loss of targets and scores; several scores have shape (n, scores)."""
 
     def value(self, y: Array, score: Array) -> Array: ...
     def slope(self, y: Array, score: Array) -> Array: ...
@@ -36,17 +36,17 @@ class Objective:
     Parameters
     ----------
     design : Design
-        Its target is what the loss takes.
+        Rows with targets coded for the loss.
     scale : ColumnScale
-        Of the parameters.
+        Standardisation of the parameters.
     n_scores : int
-        1, or the number of classes for a loss of several scores to which only their differences matter.
+        1, or the number of classes for a loss that depends only on differences of scores.
     strength : float
-        λ on the mean loss, on coefficients in the units of the data.
+        Penalty λ relative to the mean loss, for coefficients in the units of the data.
     extra : float
-        A small ridge on all standardised coefficients, to keep a sample's solution finite.
+        A small ridge on all standardised coefficients, which keeps the solution for a sample finite.
     check_finite : bool
-        Whether to raise `NonFiniteRows` where sums show NaN or infinity: nobody has looked for them before.
+        Whether to raise `NonFiniteRows` if sums contain NaN or infinity, for rows that are not validated.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Objective:
     penalty : L2
         On standardised parameters.
     passes : float
-        Over the rows so far.
+        Number of passes over the rows so far.
     """
 
     def __init__(
@@ -76,24 +76,24 @@ class Objective:
         self._origin = scale.origin
 
     def penalise(self, strength: float) -> None:
-        """Change the penalty: what is kept of the rows is the same."""
+        """Change the penalty, keeping what is cached of the rows."""
         self.strength = strength
         inner = self.scale.penalty(strength) + self._extra
         self.penalty = L2(np.concatenate([np.zeros(int(self.scale.fit_intercept)), inner]))
         self.__dict__.pop("in_row_span", None)
 
     def with_rows(self, design: Design, scale: ColumnScale) -> Self:
-        """The same objective of other rows."""
+        """The same objective for other rows."""
         return type(self)(design, self.loss, scale, self.n_scores, self.strength)
 
     @cached_property
     def in_row_span(self) -> InRowSpan[Self]:
-        """The same problem in the span of its rows, which are fewer than columns."""
+        """The same problem in the span of its rows, for fewer rows than columns."""
         return InRowSpan(self)
 
     @property
     def has_row_span(self) -> bool:
-        """Whether that has been made."""
+        """Whether `in_row_span` was computed."""
         return "in_row_span" in self.__dict__
 
     @property
@@ -101,15 +101,19 @@ class Objective:
         return self.n_scores, self.scale.size
 
     def balanced(self, theta: Array) -> Array:
-        """The same model with classes' parameters adding up to zero.
+        """The same model with the parameters of the classes summing to zero.
 
-        No data decide their sum, and a penalty is smallest there: it says so exactly where rounding only guesses.
+        The data do not determine this sum, and the penalty is smallest at zero. Setting it exactly avoids rounding
+        errors.
         """
         return theta - theta.sum(axis=0) / self.n_scores if self.n_scores > 1 else theta
 
     @cached_property
     def _few_rows(self) -> tuple[Block, Array] | None:
-        """The only block of rows, and what is computed from it at every pass otherwise: [1, z], which is dense."""
+        """The only block of rows and its dense matrix [1, z], which would otherwise be recomputed in every pass.
+
+        Return None if there are several blocks, or if the rows stay sparse.
+        """
         design = self.design
         if not isinstance(design, InMemory) or design.density < SPARSE_PRODUCTS:
             return None
@@ -148,7 +152,10 @@ class Objective:
         )
 
     def _of_one_score(self, theta: Array) -> tuple[float, Array, Array]:
-        """Shift and scale of columns are seen to after the sums, which saves walks over every block."""
+        """Hessian sums for one score.
+
+        The columns' shift and scale are applied after summation, which saves passes over each block.
+        """
         scale, origin = self.scale, self._origin
         value, slope, curvature, slopes, curvatures, products = self.design.fold(
             HessianSums(self.loss, scale.scores(theta), origin, self.design.density)
@@ -163,13 +170,13 @@ class Objective:
         return float(value[0]), gradient, hessian
 
     def largest_change(self, before: Array, after: Array) -> float:
-        """The largest change of a score of any row, between two points."""
+        """Largest change of any row's score between two points."""
         self.passes += 1
         (largest,) = self.design.fold(LargestChange(self.scale.scores(before), self.scale.scores(after)), maximum)
         return float(largest[0])
 
     def checked(self, sums: Array) -> Array:
-        """Sums over rows, in standardised columns, if they show neither NaN nor infinity."""
+        """Return sums over rows, in standardised columns; raise `NonFiniteRows` if they show NaN or infinity."""
         if self.check_finite and not (np.abs(sums) < _IMPLAUSIBLE).all():
             raise NonFiniteRows
         return sums
@@ -204,7 +211,10 @@ class HessianSums:
 
     @property
     def stays_sparse(self) -> bool:
-        """Whether sparse rows are multiplied by their stored entries: with many of them dense products are faster."""
+        """Whether products use only the stored entries of sparse rows.
+
+        Above a certain density, dense products are faster.
+        """
         return self.density < SPARSE_PRODUCTS and not self.origin.any()
 
     def __call__(self, block: Block) -> Sums:
@@ -222,7 +232,7 @@ class HessianSums:
         if block.is_sparse or (self.scores.shift is None and self.origin.any()):
             x = xp.subtract(block.dense(), self.origin, out=scratch("centred", block.x.shape, block.x))
         rows = xp.multiply(x, xp.sqrt(curvature)[:, None], out=scratch("weighted", block.x.shape, block.x))
-        slopes, curvatures = xp.stack([slope, curvature]) @ x  # one walk over the rows for both
+        slopes, curvatures = xp.stack([slope, curvature]) @ x  # both from one read of the rows
         return *totals, slopes, curvatures, rows.T @ rows
 
 
@@ -251,12 +261,12 @@ class LargestChange:
 
 
 def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
-    """Σ loss, Σ slope ⊗ row and Σ curvature ⊗ row·rowᵀ, for rows that stand for those of a block.
+    """Σ loss, Σ slope ⊗ row and Σ curvature ⊗ row·rowᵀ, for transformed rows of a block.
 
     Parameters
     ----------
     block : Block
-        Of the targets and weights.
+        Block that holds the targets and weights.
     rows : ndarray of shape (m, size)
     theta : ndarray of shape (scores, size)
 
@@ -286,18 +296,18 @@ def slope_sums(loss: Any, block: Block, rows: Array, theta: Array) -> tuple[Arra
 
 
 def one_or_all(score: Array) -> Array:
-    """Scores as losses take them: of shape (m,) where there is one for each row."""
+    """Scores in the shape that losses expect: (m,) if there is one for each row."""
     return score[:, 0] if score.shape[1] == 1 else score
 
 
 def value_and_slope(loss: Any, y: Array, score: Array) -> tuple[Array, Array]:
-    """Value and slope of a loss, at once where it can."""
+    """Value and slope of a loss, in one call if the loss offers that."""
     both = getattr(loss, "value_and_slope", None)
     return (loss.value(y, score), loss.slope(y, score)) if both is None else both(y, score)
 
 
 def total_and_slope(loss: Any, y: Array, score: Array, weight: Array | None) -> tuple[float, Array]:
-    """The sum of a loss, and slopes, with the weights of rows."""
+    """Weighted sum of a loss, and weighted slopes."""
     total = getattr(loss, "total_and_slope", None)
     if weight is None and total is not None:
         found: tuple[float, Array] = total(y, score)
@@ -349,7 +359,8 @@ def softmax_gram(rows: Array, p: Array, weight: Array | None) -> Array:
         np.multiply(weighted[part, :, None], rows[part, None, :], out=products)
         flat = products.reshape(-1, k * size)
         out -= flat.T @ flat
-    own = root * np.sqrt(p * (1.0 - p))  # by itself: 1 − p must not be what is left of two sums over all rows
+    # Computed separately, since 1 − p must not be a difference of two sums over all rows.
+    own = root * np.sqrt(p * (1.0 - p))
     for a in range(k):
         block = slice(a * size, (a + 1) * size)
         scaled = np.multiply(rows, own[:, a, None], out=scratch("weighted", rows.shape, rows))
@@ -358,9 +369,12 @@ def softmax_gram(rows: Array, p: Array, weight: Array | None) -> Array:
 
 
 def fix_common_direction(hessian: Array, n_scores: int) -> Array:
-    """Add curvature where no data give any: adding the same to all classes. Differences of classes are not touched.
+    """Add curvature along the direction that the data leave free: the same change for all classes.
 
-    Each column by its own curvature: a penalty makes that of a column of small numbers larger than all others'.
+    Differences of classes are unaffected.
+
+    Each column is scaled by its own curvature, since a penalty makes that of columns with small values larger than all
+    others.
     """
     if n_scores > 1:
         columns = np.arange(len(hessian) // n_scores)

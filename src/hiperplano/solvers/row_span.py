@@ -1,7 +1,8 @@
-"""Few rows with many columns: the same problem in the span of the rows, where it has no more parameters than rows.
+"""Few rows with many columns: the same problem in the span of the rows, with no more parameters than rows.
 
-The loss depends on coefficients through their products with rows, and the penalty is smallest without a part that
-is orthogonal to all of them. So nothing is lost: it is the kernel trick with the linear kernel.
+The loss depends on the coefficients only through their products with rows, and the penalty is smallest if the
+coefficients have no component orthogonal to the rows. So the minimum is unchanged: this is the kernel trick with the
+linear kernel.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from hiperplano.solvers.cost import Costs
 if TYPE_CHECKING:
     from hiperplano.solvers.objective import Objective
 
-_FEWER = 2.0  # times the work of a pass over products of rows, so that those pay
-_MOST_ROWS = 12_000  # whose products take 1.1 GiB
+_FEWER = 2.0  # a pass over the rows must cost this multiple of a pass in the span
+_MOST_ROWS = 12_000  # most rows, whose Gram matrix takes 1.1 GiB
 
 
 def is_wide(design: Design) -> bool:
-    """Whether passes in the span of the rows cost less."""
+    """Whether passes in the span of the rows are cheaper."""
     n = design.n_rows
     if n > _MOST_ROWS or n >= design.n_columns:
         return False
@@ -30,16 +31,16 @@ def is_wide(design: Design) -> bool:
 
 
 class SpannedRows:
-    """Few rows in coordinates of their span, in which the norm of coefficients is what it was.
+    """Few rows in coordinates of their span, which preserve the norm of coefficients.
 
     Parameters
     ----------
     design : Design
-        Whose rows fit in memory.
+        Design whose rows fit in memory.
     shift : ndarray of shape (d,)
-        What is taken from every row first; all 0 without an intercept.
+        Subtracted from every row first; 0 without an intercept.
     vectors : tuple of str
-        Names of row vectors to keep, beside target and weight.
+        Names of row vectors to keep, besides target and weight.
 
     Attributes
     ----------
@@ -73,12 +74,12 @@ class InRowSpan(Generic[Problem]):
     Parameters
     ----------
     problem : Objective
-        Whose rows fit in memory.
+        Problem whose rows fit in memory.
 
     Attributes
     ----------
     problem : Objective
-        The same with fewer parameters: rows are centred if there is an intercept.
+        The same problem with fewer parameters; rows are centred if there is an intercept.
     """
 
     def __init__(self, problem: Problem) -> None:

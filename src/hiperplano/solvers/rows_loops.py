@@ -1,10 +1,10 @@
-"""Compiled access to one row: dense, CSR, or known by a kernel only.
+"""Compiled access to one row: dense, CSR, or given by a kernel.
 
-A loop takes rows as three arrays. Dense: `x` of two dimensions, the other two empty. CSR: `x` the stored values,
-with `indices` and `indptr`. Rows φ(x) that a kernel knows: `x` of shape (1, slots, n) holds rows of the Gram matrix,
-`indices[i]` is the slot of row i, −1 if it is not held, and weights are [α, scores of all n rows], for
-w = Σ αᵢ·φ(xᵢ). The test of `x.ndim` is settled when a loop is compiled, so it costs nothing.
-Weights are float64 whatever the type of the rows.
+A loop takes rows as three arrays. Dense: `x` has two dimensions, and the other two arrays are empty. CSR: `x` holds the
+stored values, with `indices` and `indptr`. Rows φ(x) given by a kernel: `x` of shape (1, slots, n) holds cached rows of
+the Gram matrix, `indices[i]` is the slot of row i or −1 if it is not cached, and weights are [α, scores of all n rows]
+for w = Σ αᵢ·φ(xᵢ). Tests of `x.ndim` are resolved at compile time, so they cost nothing. Weights are float64 whatever
+the dtype of the rows.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hiperplano.data.loops.compiled import loop as loop
 from hiperplano.data.loops.compiled import part as part
 from hiperplano.data.loops.compiled import subroutine as subroutine
 
-_LINE = 64  # bytes that come from memory together
-_INDEX_LINES = 2  # of a sparse row that are asked for ahead; of its values, which are larger, twice as many
+_LINE = 64  # bytes of a cache line
+_INDEX_LINES = 2  # prefetched cache lines of a sparse row's indices; of its values, which are larger, twice as many
 
 
 def _line(typingctx: Any, array: Any, index: Any) -> Any:
-    """Ask for the cache line of array.flat[index], without waiting for it."""
+    """Prefetch the cache line of array.flat[index]."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -34,7 +34,7 @@ def _line(typingctx: Any, array: Any, index: Any) -> Any:
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
         function = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], kind)
-        builder.call(function, [address, number(0), number(3), number(1)])  # for reading, to keep, data
+        builder.call(function, [address, number(0), number(3), number(1)])  # for reading, into all cache levels, data
         return context.get_dummy_value()
 
     return types.void(array, index), generate
@@ -45,10 +45,10 @@ _fetch: Any = intrinsic(_line)
 
 @part
 def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
-    """Start to bring row i into the cache: rows visited in random order would otherwise be waited for.
+    """Prefetch row i, since rows visited in random order cause cache misses.
 
-    Of a sparse row the beginning is asked for, and what follows it there if it is short: nobody can guess how many
-    lines it has, and a wrong guess takes longer than the lines. What a long row has beyond comes in its turn.
+    Of a sparse row, a fixed number of cache lines is prefetched: a branch on the row's length would often be
+    mispredicted, which takes longer than these lines. The rest of a long row is loaded when it is used.
     """
     if x.ndim == 2:
         j, last = i * x.shape[1], (i + 1) * x.shape[1]
@@ -65,8 +65,11 @@ def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
 
 @part
 def _place(index):  # type: ignore[no-untyped-def]
-    """A stored index without its sign: a signed one is compared with 0 first, as Python counts from the end below it,
-    which costs a third of the time of a product and half of that of an addition."""
+    """A stored index as unsigned.
+
+    A signed index is first checked for a negative value, as Python allows, which takes a third of the time of a product
+    and half of that of an addition.
+    """
     return np.uint64(index)
 
 
@@ -126,7 +129,7 @@ def row_add(x, indices, indptr, i, step, w):  # type: ignore[no-untyped-def]
 
 @part
 def row_held(x, indices, i):  # type: ignore[no-untyped-def]
-    """Whether weights can be moved along row i: of rows that a kernel knows, only some are in memory."""
+    """Whether weights can be moved along row i: of rows given by a kernel, only some are in memory."""
     return indices[i] >= 0 if x.ndim == 3 else True
 
 

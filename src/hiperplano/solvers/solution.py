@@ -1,4 +1,4 @@
-"""What a solver returns: the solution, and a verdict the user can act on."""
+"""The result of a solver: the solution, and a status message for the user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TINY = 1e-300
 
 
 class FitResult:
-    """A result with a `status`, whose messages survive in files."""
+    """A result with a `status` whose messages survive saving and loading."""
 
     status: str
 
@@ -25,9 +25,9 @@ class FitResult:
         return self.status
 
     def __getstate__(self) -> dict[str, Any]:
-        """Messages are also stored as template and fields: skops would keep only their text.
+        """Store messages also as template and fields, since skops would keep only their text.
 
-        As one text, since skops takes as long for each of its parts as for an array.
+        They are stored as one string, since skops takes as long for each part as for an array.
         """
         messages = {name: value.to_plain() for name, value in vars(self).items() if isinstance(value, Message)}
         return vars(self) | {"messages": json.dumps(messages)}
@@ -39,14 +39,14 @@ class FitResult:
 
 
 def smallest_digits(digits: float, standardised: Array) -> float:
-    """Decimal digits of the worst coefficient that is not 0, where all of them together have `digits`.
+    """Decimal digits of the least accurate nonzero coefficient, if the coefficient vector has `digits`.
 
-    An error that is a share of the length of all coefficients is a larger share of a small one.
+    An error relative to the norm of all coefficients is larger relative to a small coefficient.
 
     Parameters
     ----------
     standardised : ndarray of shape (targets, d)
-        Coefficients times the spread of their columns, in whose units they are compared.
+        Coefficients times the standard deviations of their columns.
     """
     size = np.abs(standardised)
     largest = size.max(axis=1, initial=0.0)
@@ -56,13 +56,13 @@ def smallest_digits(digits: float, standardised: Array) -> float:
         return digits
     with np.errstate(under="ignore"):
         size /= largest[:, None]
-        least = np.where(size > 0, size, 1.0).min(axis=1)  # an argument `where` of `min` takes five times as long
+        least = np.where(size > 0, size, 1.0).min(axis=1)  # `min` with its `where` argument takes five times as long
         share = float((least / np.sqrt(np.einsum("ij,ij->i", size, size))).min())
     return max(0.0, digits + math.log10(max(share, _TINY)))
 
 
 def trusted_digits(digits: float, smallest: float) -> Message:
-    """The clause of a status on the accuracy of coefficients: of all together, and of the worst by itself."""
+    """Clause of a status on the accuracy of coefficients: of all together, and of the least accurate one."""
     whole, least = int(digits), int(smallest)
     if least >= whole - 1:
         return Message("; about {digits} digits of the coefficients can be trusted.", digits=least)
@@ -80,19 +80,19 @@ def trusted_digits(digits: float, smallest: float) -> Message:
 
 @dataclass(frozen=True, repr=False)
 class Outcome(FitResult):
-    """How a fit ended, whose `status` subclasses hold, or make when it is asked for.
+    """How a fit ended. Subclasses store `status`, or create it on demand.
 
     Attributes
     ----------
     coef, intercept : ndarray of shape (targets, d) and (targets,)
     method : str
-        What found it, in a few words.
+        Name of the method, in a few words.
     n_iter : int
-        Passes or steps, as the method counts them.
+        Number of passes or steps, as the method counts them.
     objective : float
-        The minimised function at the answer, as the method defines it.
+        Value of the minimised function at the solution, as the method defines it.
     gap : float
-        How far from the optimum at most, relative; what it measures is the method's to say.
+        Relative distance from the optimum; the method defines what it measures.
     converged : bool
         Whether the method reached its tolerance.
     """
@@ -106,7 +106,7 @@ class Outcome(FitResult):
     converged: bool
 
     def _facts(self) -> dict[str, str]:
-        """What is worth a line beside the status."""
+        """Facts shown with the status."""
         shown = (each for each in fields(self) if each.repr and each.name != "status")
         values = {each.name: getattr(self, each.name) for each in shown}
         return {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in values.items()}
@@ -124,12 +124,12 @@ class Outcome(FitResult):
 
 @dataclass(frozen=True, repr=False)
 class Solution(Outcome):
-    """How a fit ended, in numbers and in words.
+    """How a fit ended, with a status message.
 
     Attributes
     ----------
     status : Message
-        How the fit ended and, if badly, what to do.
+        How the fit ended and, if it failed, what to do.
     """
 
     status: str

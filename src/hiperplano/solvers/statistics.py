@@ -15,28 +15,29 @@ from hiperplano.data.in_memory import InMemory
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
-_SAMPLE_PRODUCTS = 2**20  # of pairs of columns, which take no longer than to draw such a sample and to look at it
-_PER_ROW = 8  # columns whose products take as long as what a row takes, however short it is
-SPARSE_PRODUCTS = 0.1  # share of stored entries under which a sparse product beats a dense one
-_CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
-_NEAR = 1 / 2  # the same where a mean lies more than a standard deviation from 0: another shift would save a bit
-_CANCELLED_SPARSE = 1e-4  # the same where another shift makes rows dense: refinement costs less before that
+# Up to this number of products of columns, summing all rows takes no longer than drawing and examining a sample.
+_SAMPLE_PRODUCTS = 2**20
+_PER_ROW = 8  # fixed cost of a row, in columns
+SPARSE_PRODUCTS = 0.1  # share of stored entries below which a sparse product is faster than a dense one
+_CANCELLED = 1 / 16  # a centred sum of squares below this share of the raw one has lost digits
+_NEAR = 1 / 2  # the same for means more than a standard deviation from 0, where another shift would save a bit
+_CANCELLED_SPARSE = 1e-4  # the same where another shift would make rows dense; until then refinement costs less
 
 
 class NonFiniteRows(ArithmeticError):
-    """Sums over rows contain NaN, infinity or numbers beyond 1e±100: they had not been validated."""
+    """Sums over rows that were not validated contain NaN, infinity or numbers out of range (1e±100)."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Weighted second moments of [1, x − shift, y − shift]: additive over any sets of rows.
+    """Weighted second moments of [1, x − shift, y − shift], which are additive over sets of rows.
 
     Attributes
     ----------
     raw : ndarray of shape (..., 1+d+t, 1+d+t)
         Leading axes, if any, are groups of rows.
     shift : ndarray of shape (d+t,)
-        Near the mean: sums of squares about it keep the digits that sums about 0 lose.
+        A point near the mean; sums of squares about it keep digits that sums about 0 would lose.
     """
 
     raw: Array
@@ -62,8 +63,8 @@ class Moments:
         mean = around / total
         scatter = np.multiply.outer(around, mean)
         np.subtract(inner, scatter, out=scatter)
-        # A column that is constant up to rounding must have exactly no variance: up to the rounding of the sums, and
-        # of the numbers as they were written down.
+        # A column that is constant up to rounding must have a variance of exactly zero. Rounding errors come from the
+        # sums and from the input values.
         mean += self.shift
         written = (total * (4 * _EPS) ** 2) * np.square(mean)
         constant = scatter.diagonal() <= np.maximum(4 * _EPS * inner.diagonal(), written)
@@ -73,17 +74,17 @@ class Moments:
         return scatter
 
     def group(self, raw: Array) -> Moments:
-        """The moments of one group, or of a sum of groups."""
+        """The moments of one group, or of a union of groups."""
         return Moments(raw, self.n_targets, self.shift)
 
 
 def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
-    """Second moments of all rows in one pass, or two where the first shows that it lost digits.
+    """Second moments of all rows, in one pass, or in two if the first one lost digits.
 
     Parameters
     ----------
     centred : bool
-        Whether the moments are wanted about the mean; about the origin otherwise.
+        Whether moments about the mean are needed, or about the origin.
     n_groups : int, default=0
         If not 0, moments of each group of rows: the row vector "fold" holds numbers from 0 to `n_groups` − 1, and −1
         for rows of no group.
@@ -95,7 +96,8 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
     """
     d = design.n_columns
     sparse = design.is_sparse and design.density < SPARSE_PRODUCTS
-    with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
+    # Rows may not be validated yet; the sums reveal NaN and infinity.
+    with np.errstate(over="ignore", invalid="ignore"):
         shift, share = np.zeros(d + design.n_targets), _CANCELLED_SPARSE if sparse else _CANCELLED
         if centred and not sparse and _few_products(design):
             shift[d:], share = _target_mean(design), _NEAR
@@ -111,39 +113,42 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
 
 
 def _few_products(design: Design) -> bool:
-    """Whether the products of all rows tell as fast where columns lie as a sample of the rows would."""
-    if not isinstance(design, InMemory) or _is_its_sample(design):
+    """Whether summing the products of all rows locates the columns as fast as a sample would."""
+    if not isinstance(design, InMemory) or _uses_exact_mean(design):
         return False
     return design.n_rows * (_PER_ROW + design.n_columns) ** 2 <= _SAMPLE_PRODUCTS
 
 
-def _is_its_sample(design: Design) -> bool:
-    """Whether rows are so few that their mean itself is taken; a row of no weight might be far off."""
+def _uses_exact_mean(design: Design) -> bool:
+    """Whether there are so few rows that their exact mean is used.
+
+    This does not hold with weights, since rows of weight 0 might be far off.
+    """
     return design.n_rows <= _SAMPLE_ROWS and not design.has_weight
 
 
 def _target_mean(design: Design) -> Array:
-    """The mean of each target, whatever the weights: near enough for a shift."""
+    """The unweighted mean of each target, which is accurate enough for a shift."""
     y = design.collect(design.vector("y"))
     return np.asarray(y.sum(axis=0) / len(y))
 
 
 def sampled_shift(design: Design, sparse: bool) -> Array:
-    """In each column of [x, y] the sampled value closest to the mean of the sample; of few rows the mean itself.
+    """For each column of [x, y], the sampled value closest to the sample mean; for few rows, the mean itself.
 
-    A value that occurs gives differences of zero for constant columns. Any shift but 0 would make sparse rows dense,
-    and have dense rows copied: where all columns have their mean within a standard deviation of 0, it would not save a
-    bit. To look at all that takes longer than to copy few rows.
+    A value that occurs in the column gives differences of exactly zero for constant columns. Any shift other than 0
+    would make sparse rows dense and copy dense rows. If all means are within a standard deviation of 0, a shift would
+    not save a single bit, so 0 is used. For few rows this test takes longer than a copy.
     """
     sample, d = design.some_rows(_SAMPLE_ROWS), design.n_columns
     values = sample.collect(sample.vector("y") if sparse else sample.map(_rows_and_targets))
     mean = values.sum(axis=0) / len(values)
-    if _is_its_sample(design) and not sparse:
-        mean[:d] = mean[:d].astype(design.dtype)  # products in float32 take it in that precision
+    if _uses_exact_mean(design) and not sparse:
+        mean[:d] = mean[:d].astype(design.dtype)  # products in float32 need the shift in that precision
         return np.asarray(mean)
     apart = values - mean
     near = sparse or (np.square(mean) * len(values) <= np.einsum("ij,ij->j", apart, apart))[:d].all()
-    moved = slice(d, None) if near and not sparse else slice(None)  # columns of `values` whose shift is not 0
+    moved = slice(d, None) if near and not sparse else slice(None)  # columns of `values` with a nonzero shift
     closest = np.abs(apart[:, moved]).argmin(axis=0)
     shift = values[:, moved][closest, np.arange(len(closest))]
     return np.concatenate([np.zeros(d), shift]) if near else shift
@@ -154,7 +159,7 @@ def _rows_and_targets(block: Block) -> Array:
 
 
 def refuse_out_of_range(design: Design, squares: Array, offset: Array | None = None) -> None:
-    """Raise `NonFiniteRows` where validation would have refused the rows.
+    """Raise `NonFiniteRows` if validation would reject the rows.
 
     Parameters
     ----------
@@ -163,21 +168,21 @@ def refuse_out_of_range(design: Design, squares: Array, offset: Array | None = N
     offset : ndarray of shape (d,), optional
         Zeros by default.
     """
-    most = MOST_WEIGHT if design.has_weight else 1.0  # by which a square may have been multiplied, or divided
+    most = MOST_WEIGHT if design.has_weight else 1.0  # factor by which weights may have multiplied or divided a square
     least = 4 * design.n_rows * SMALLEST**2 * most
     offset = np.zeros(1) if offset is None else np.abs(offset)
-    small = squares.max(initial=0.0) <= LARGEST**2 / most and offset.max(initial=0.0) <= LARGEST  # and no NaN
+    small = squares.max(initial=0.0) <= LARGEST**2 / most and offset.max(initial=0.0) <= LARGEST  # also False for NaN
     if small and (squares.min(initial=least) >= least or ((squares >= least) | (offset >= SMALLEST)).all()):
         return
     if not np.isfinite(squares).all():
         raise NonFiniteRows
-    sizes = largest(design)  # a column of zeros is ordinary, too
+    sizes = largest(design)  # columns of zeros are valid
     if ((sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0))).any():
         raise NonFiniteRows
 
 
 def digits_lost(raw: Array, share: float = _CANCELLED) -> bool:
-    """Whether centring takes away nearly all of a sum of squares."""
+    """Whether centring cancels nearly all of a sum of squares."""
     if raw[0, 0] <= 0:
         return False
     taken = np.square(raw[0, 1:])
@@ -187,7 +192,7 @@ def digits_lost(raw: Array, share: float = _CANCELLED) -> bool:
 
 @dataclass(frozen=True)
 class MomentSums:
-    """Σ w·v·vᵀ of v = [1, x − shift, y − shift], together or by group: products in `dtype`, their sums in float64."""
+    """Σ w·v·vᵀ of v = [1, x − shift, y − shift], for all rows or by group; products in `dtype`, sums in float64."""
 
     sums_squares = True
     shift: Array
@@ -197,16 +202,16 @@ class MomentSums:
 
     @property
     def stays_sparse(self) -> bool:
-        """Whether rows are multiplied by their stored entries."""
+        """Whether products use only the stored entries of sparse rows."""
         return self.sparse and not self.n_groups
 
-    def _as_they_are(self, block: Block) -> bool:
-        """Whether rows are multiplied without a copy, which weights, a shift and another precision take."""
+    def _need_no_copy(self, block: Block) -> bool:
+        """Whether rows can be multiplied without a copy. Weights, a shift or another precision require one."""
         return block.weight is None and block.x.dtype == self.dtype and not self.shift[: block.n_columns].any()
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        if not self.n_groups and (self.sparse or self._as_they_are(block)):
+        if not self.n_groups and (self.sparse or self._need_no_copy(block)):
             return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse, self.dtype),)
         rows = augmented(block, self.shift, self.dtype)
         if not self.n_groups:
@@ -220,7 +225,7 @@ class MomentSums:
 
 
 def augmented(block: Block, shift: Array, dtype: type = np.float64) -> Array:
-    """√w·[1, x − shift, y − shift] of a block, as a scratch array."""
+    """√w·[1, x − shift, y − shift] of a block, as a temporary array."""
     d, xp, x = block.n_columns, block.xp, block.dense()
     out = scratch("augmented", (len(block), 1 + len(shift)), block.x, dtype)
     out[:, 0] = 1.0
@@ -232,16 +237,16 @@ def augmented(block: Block, shift: Array, dtype: type = np.float64) -> Array:
         out[:, 1 : d + 1] = x
         return out
     root: Array = np.sqrt(block.weight).astype(dtype)[:, None]
-    xp.multiply(x, root, out=out[:, 1 : d + 1])  # one pass in place of two
+    xp.multiply(x, root, out=out[:, 1 : d + 1])  # one pass instead of two
     out[:, :1] *= root
     out[:, d + 1 :] *= root
     return out
 
 
 def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtype: type) -> Array:
-    """The same matrix times itself without a copy of the rows: if `sparse`, in the time of their stored entries.
+    """The same products without a copy of the rows; if `sparse`, using only stored entries.
 
-    Dense rows have no weights then.
+    Dense rows must not have weights.
     """
     d = block.n_columns
     small: Array = np.ones((len(block), 1 + len(target_shift)), dtype)
@@ -263,7 +268,7 @@ def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtyp
 
 
 def largest(design: Design) -> Array:
-    """The size of the largest number in every column."""
+    """The largest absolute value in every column."""
     return design.fold(_largest, maximum)[0]
 
 
@@ -286,13 +291,15 @@ def centred_product(block: Block, mean: Array, right: Array) -> Array:
 
 
 def align_rows(values: Array, design: Design, n_rows: int) -> Array:
-    """Values of a design's rows in the order of the table that came in; NaN for rows left out for a weight of 0.
+    """Values for the rows of the input table, from those of a design.
+
+    Rows that were dropped because of weight 0 get NaN.
 
     Parameters
     ----------
     values : ndarray of shape (rows of the design, ...)
     n_rows : int
-        Of the table.
+        Number of rows of the table.
 
     Returns
     -------
@@ -306,14 +313,14 @@ def align_rows(values: Array, design: Design, n_rows: int) -> Array:
 
 
 def count_rows(X: Any) -> int:
-    """Rows of a table, matrix, list or design."""
+    """Number of rows of a table, matrix, list or design."""
     return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
 
 
 def without_level(design: Design) -> tuple[Design, float]:
-    """The design with its target minus its mean, and the mean.
+    """The design with centred targets, and their mean.
 
-    An intercept takes up the level of a target; without it more digits are left for what coefficients explain.
+    The intercept absorbs the mean of a target; without it, more digits are left for what the coefficients explain.
     """
     ((total, weighted),) = design.fold(_LevelSums())
     level = float(weighted / total)

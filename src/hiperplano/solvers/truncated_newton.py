@@ -1,7 +1,7 @@
-"""Newton's method by conjugate gradients: products with the Hessian take the place of the matrix.
+"""Truncated Newton method: conjugate gradients with products with the Hessian, without forming it.
 
-For more parameters than a Hessian can have, and for rows that are nearly separated: probabilities then go to 0 and 1,
-the curvature is another one after every step, and what L-BFGS remembers of it misleads.
+It is for problems with too many parameters for a Hessian, and for nearly separated rows. Their probabilities tend to 0
+and 1, so the curvature changes with every step, and the memory of L-BFGS becomes misleading.
 """
 
 from __future__ import annotations
@@ -16,30 +16,33 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.solvers.lbfgs import FLAT, State, drive, line_search
 
-_LOOSEST, _MORE = 0.3, 0.3  # what a step leaves of the gradient at most, and of `tol` at least
-_FORCED = 1.6  # power of what the last step left, that the next one is solved to: between linear and quadratic
-_SLOWEST = 0.9  # share of a gradient within `tol` that rounding leaves
-_QUADRATIC, _STEPS_LEFT = 0.2, 2.0  # share of a gradient left by a step from which on a matrix would need as many more
-_MOST_PRODUCTS = 500  # for one step
-_STEEP = 0.5  # share of the first slope with which a step that was shortened has ended too early
-_MOST_LONGER, _WHOLE = 4, 0.9  # tries to make it longer, up to about the whole step
+_LOOSEST, _MORE = 0.3, 0.3  # largest relative residual of a step, and least one as a share of `tol`
+# A step is solved to the last reduction of the gradient raised to this power: between linear and quadratic convergence.
+_FORCING_POWER = 1.6
+_SLOWEST = 0.9  # if a step leaves more than this share of a gradient within `tol`, the rest is a rounding error
+# Reduction of the gradient in a step that indicates convergence, and assumed number of steps left.
+_QUADRATIC, _STEPS_LEFT = 0.2, 2.0
+_MOST_PRODUCTS = 500  # most products with the Hessian for one step
+_STEEP_END = 0.5  # a shortened step ended too early if the slope at its end exceeds this share of the initial slope
+# Most attempts to lengthen it, and the share of the full step at which these end.
+_MOST_LENGTHENINGS, _NEARLY_FULL_STEP = 4, 0.9
 
 
 class Curvature(NamedTuple):
-    """The Hessian at a point: its diagonal, and products with it, for vectors of the shape of the parameters."""
+    """The Hessian at a point: its diagonal and products with it, for arrays of the parameters' shape."""
 
     diagonal: Array
     product: Callable[[Array], Array]
 
 
 class Problem(Protocol):
-    """What is minimised."""
+    """Interface of the functions to minimise."""
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
 
     def curvature_at(self, theta: Array) -> Curvature:
-        """The Hessian, without forming it."""
+        """The Hessian at a point, without forming it."""
 
 
 def truncated_newton(
@@ -54,41 +57,41 @@ def truncated_newton(
 ) -> State:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
-    A step is solved for as accurately as it is worth: roughly far from the minimum, and to `tol` near it.
+    Steps are solved only as accurately as needed: roughly far from the minimum, and to `tol` near it.
 
     Parameters
     ----------
     problem : Problem
-        Strictly convex.
+        A strictly convex problem.
     state : State
-        Where to start.
+        The initial state.
     tol : float
     max_steps : int
-        With those that `state` has taken.
+        Most steps, including those that `state` has taken.
     most_products : float
-        Give up after so many products with Hessians, so that the caller can take another way.
+        Return after this number of products with Hessians, so that the caller can use another method.
     watch : callable, optional
-        Is told every state that a step led to.
+        Called with the state after every step.
     close : float
-        Go on until the next step, which is then known and costs no pass, would leave no more than this of the
-        parameters, relative to the largest, or to 1 if that is less.
+        Continue until the expected error after the next step is at most this, relative to the largest parameter or 1.
+        That step is then known, and costs no pass.
     matrix : float
-        Products that the Hessian itself costs: where steps converge, and seem to need more, it is left to the caller.
+        Cost of forming the Hessian, in products. Return once steps converge but would need more products than that.
 
     Returns
     -------
     State
-        Without a `next_step` where another method is to go on.
+        The last state; it has no `next_step` if another method must continue.
     """
     first, shape, products = state.largest, state.theta.shape, 0
     moved = np.inf  # largest entry of the last step
     state.next_step = None
     while state.steps < max_steps and products < most_products and (state.largest > tol or close < np.inf):
-        accuracy = min(_LOOSEST, max(np.sqrt(state.largest / first), state.left**_FORCED))
+        accuracy = min(_LOOSEST, max(np.sqrt(state.largest / first), state.left**_FORCING_POWER))
         accuracy = max(accuracy, _MORE * tol / max(state.largest, tol))
         if state.largest <= tol and 0.0 < state.left * moved < np.inf:
             enough = close * state.unit / (state.left * moved)
-            accuracy = min(accuracy, max(enough, state.left**_FORCED))
+            accuracy = min(accuracy, max(enough, state.left**_FORCING_POWER))
         curvature = problem.curvature_at(state.theta)
         found = conjugate_gradient(
             _flat(curvature.product, shape),
@@ -117,26 +120,29 @@ def truncated_newton(
 
 
 def _is_close(state: State, unsolved: float, bent: float, close: float) -> bool:
-    """Whether a step leaves no more than `close`, of what was not solved for and of what curvature changes on the way.
+    """Whether the expected error after a step is at most `close`.
 
-    Or steps lead nowhere: the gradient is rounding.
+    It has a part that was not solved for, and a part due to changing curvature.
+
+    Also True if steps make no progress because the gradient is a rounding error.
     """
     return unsolved + bent <= close * state.unit or state.largest <= FLAT or state.left > _SLOWEST
 
 
 def _search(state: State, direction: Array) -> Generator[Array, tuple[float, Array], State | None]:
-    """A step along `direction` that lowers the value, and ends where the slope is no longer what it was.
+    """A step along `direction` that lowers the value, lengthened while the slope at its end is still steep.
 
-    Where probabilities are 0 and 1, only the penalty curves, and its whole step leads far beyond the minimum; the tenth
-    of it that a line search then takes is too short. Other lengths cost a pass each, another step a dozen.
+    If probabilities are near 0 and 1, only the penalty has curvature, and the full step leads far beyond the minimum.
+    The tenth of it that a line search then takes is too short. Trying another length costs one pass, while another step
+    costs a dozen.
     """
     found = yield from line_search(state, direction)
     size, downhill = float(np.abs(direction).max(initial=0.0)), float(np.vdot(state.gradient, direction))
-    for _ in range(_MOST_LONGER):
-        if found is None or float(np.vdot(found.gradient, direction)) > _STEEP * downhill:
+    for _ in range(_MOST_LENGTHENINGS):
+        if found is None or float(np.vdot(found.gradient, direction)) > _STEEP_END * downhill:
             break
         length = float(np.abs(found.theta - state.theta).max(initial=0.0)) / size
-        if length > _WHOLE:
+        if length > _NEARLY_FULL_STEP:
             break
         theta = state.theta + np.sqrt(length) * direction
         value, gradient = yield theta
@@ -147,5 +153,5 @@ def _search(state: State, direction: Array) -> Generator[Array, tuple[float, Arr
 
 
 def _flat(product: Callable[[Array], Array], shape: tuple[int, ...]) -> Callable[[Array], Array]:
-    """The same product for vectors."""
+    """The same product for flat vectors."""
     return lambda direction: product(direction.reshape(shape)).ravel()

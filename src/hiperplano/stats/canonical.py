@@ -22,27 +22,27 @@ class CanonicalAxes:
     Attributes
     ----------
     names : list of str
-        Of the columns.
+        Names of the columns.
     classes : list of str
         Labels of the classes, sorted.
     eigenvalues : ndarray of shape (axes,)
-        λ of W⁻¹F: variation between classes over variation inside, along each axis.
+        λ of W⁻¹F: variation between classes over variation within classes, along each axis.
     shares : ndarray of shape (axes,)
-        Of the sum of the eigenvalues.
+        Shares of the sum of the eigenvalues.
     correlations : ndarray of shape (axes,)
         Canonical correlations √(λ/(1+λ)), of the axis with the classes.
     wilks : ndarray of shape (axes,)
-        Wilks' Λ = Π 1/(1+λ) over this axis and all after it. Small where they separate.
+        Wilks' Λ = Π 1/(1+λ) over this axis and all after it. Small if they separate the classes.
     chi2, chi2_df, chi2_p : ndarray of shape (axes,)
         Bartlett's χ² test that this axis and all after it separate nothing in the population.
     f, f_df1, f_df2, f_p : ndarray of shape (axes,)
         Rao's F test of the same, more accurate in small samples; exact for up to three classes or up to two columns.
     coefficients : ndarray of shape (d, axes)
-        Scores are (x − centre)·coefficients; their variance inside classes is 1.
+        Scores are (x − centre)·coefficients; their variance within classes is 1.
     standardised : ndarray of shape (d, axes)
-        Coefficients times the columns' standard deviations inside classes: comparable between columns.
+        Coefficients times the columns' standard deviations within classes, which are comparable between columns.
     structure : ndarray of shape (d, axes)
-        Correlations, inside classes, of each column with each axis.
+        Correlations of each column with each axis, within classes.
     centroids : ndarray of shape (classes, axes)
         Scores of the class means.
     total, between, within : ndarray of shape (d, d)
@@ -146,7 +146,7 @@ def _text(value: float, places: str) -> str:
 
 
 def canonical_axes(model: Any) -> CanonicalAxes:
-    """The axes of a fitted linear discriminant, from what its fit kept."""
+    """The axes of a fitted linear discriminant, from the quantities stored by its fit."""
     solution: DiscriminantSolution = model.solution_
     names = coefficient_names(model, False)
     total = float(solution.weight.sum())
@@ -203,7 +203,7 @@ def canonical_axes(model: Any) -> CanonicalAxes:
 def _sample_eigenvalues(
     solution: DiscriminantSolution, apart: Array, total: float, count: int, unbiased: bool
 ) -> Array:
-    """Eigenvalues of W⁻¹F with the sample's shares for priors."""
+    """Eigenvalues of W⁻¹F with the sample shares as priors."""
     whitened = np.sqrt(solution.weight / total)[:, None] * (apart @ solution.whitening.matrix)
     values = np.linalg.svd(whitened, compute_uv=False)[:count] ** 2
     return values * (total / (total - len(solution.weight))) if unbiased else values
@@ -212,7 +212,7 @@ def _sample_eigenvalues(
 def _tests(values: Array, n: float, p: int, n_classes: int) -> dict[str, Array]:
     """Wilks' Λ of each axis and all after it, with Bartlett's χ² and Rao's F.
 
-    The first k axes taken away leave p − k columns and classes − 1 − k contrasts to compare.
+    Without the first k axes, p − k columns and classes − 1 − k contrasts remain.
     """
     k = np.arange(len(values))
     columns, contrasts = p - k, n_classes - 1 - k

@@ -42,19 +42,19 @@ def inference(
     Parameters
     ----------
     model : fitted estimator, or Pipeline that ends with one
-        Its coefficients are taken as they are.
+        The model; its coefficients are used unchanged.
     X : array-like, CSR matrix or table of shape (n, d), or Design
-        As a rule the rows of the fit.
+        Rows, usually those of the fit.
     y : array-like of shape (n,) or (n, targets)
-        Not with a design, which brings its own.
+        Not with a design, which contains its own.
     cov : {"classical", "HC0", "HC1", "HC2", "HC3"}, default="classical"
-        "classical" assumes errors of one variance; the others hold also if it changes from row to row (White's
-        estimator and its small-sample corrections; HC3 is the safest for few rows). Logistic models take the first
+        "classical" assumes errors of one variance; the others are also valid if it differs between rows (White's
+        estimator and its small-sample corrections; HC3 is the safest for few rows). Logistic models support the first
         three.
     sample_weight : array-like of shape (n,), optional
         As given to `fit`.
     level : float, default=0.95
-        Of the confidence intervals.
+        Level of the confidence intervals.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def _(
 
 
 def _refuse_leverage_of_one(design: Design, hat: Hat, kind: str) -> None:
-    """Such a row is fitted exactly whatever its target: nothing is left to estimate its error from."""
+    """Raise an error for rows of leverage 1: they are fitted exactly, so that their error cannot be estimated."""
     rows = design.row_numbers()[design.collect(design.map(hat.leverage)) == 1.0]
     if len(rows):
         some = ", ".join(map(str, rows[:6].tolist())) + (" …" if len(rows) > 6 else "")
@@ -137,16 +137,18 @@ def _(solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_w
 
 
 def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: float) -> tuple[Array, Array]:
-    """A half, times its transpose Σᵢ ωᵢ·aᵢ·aᵢᵀ, where aᵢ = (XᵀWX)⁻¹·wᵢ·xᵢ and ωᵢ is the squared residual.
+    """Half of a robust covariance: H with H·Hᵀ = Σᵢ ωᵢ·aᵢ·aᵢᵀ, where aᵢ = (XᵀWX)⁻¹·wᵢ·xᵢ.
 
-    Corrected as `kind` says. And the square of the slopes in units of that spread. Both from Σ ωᵢ·hᵢ·hᵢᵀ of the level
-    and h = U⁻ᵀ·D·x, where no column is near another: inverses of what is nearly singular are taken of vectors only.
+    ωᵢ is the squared residual, corrected as `kind` says.
+
+    Also returns the square of the slopes in units of that covariance. Both come from Σ ωᵢ·hᵢ·hᵢᵀ of the level and h =
+    U⁻ᵀ·D·x, whose columns are not nearly collinear: inverses of nearly singular matrices are applied to vectors only.
     """
     (meat,) = design.fold(_Meat(hat, target, kind))
     if kind == "HC1":
         meat *= small_sample
     values, basis = np.linalg.eigh(meat)
-    half = basis * np.sqrt(np.maximum(values, 0.0))  # sums of squares of its rows cannot cancel below
+    half = basis * np.sqrt(np.maximum(values, 0.0))  # sums of squares of its rows cannot cancel
     slopes = hat.factor.scale[:, None] * hat.factor.backward(half[1:])
     level = half[:1] - hat.factor.forward(hat.factor.scale * hat.mean)[None, :] @ half[1:]
     rows = np.vstack([level, slopes]) if hat.fit_intercept else slopes
@@ -157,7 +159,7 @@ def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: floa
 
 @dataclass(frozen=True)
 class _Meat:
-    """Σ ωᵢ·hᵢ·hᵢᵀ of the level and h = U⁻ᵀ·D·x, ω being the squared weighted residual, corrected as `kind` says."""
+    """Σ ωᵢ·hᵢ·hᵢᵀ of the level and h = U⁻ᵀ·D·x, where ω is the squared weighted residual, corrected as `kind` says."""
 
     hat: Hat
     target: int

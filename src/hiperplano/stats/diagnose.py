@@ -39,15 +39,15 @@ class Diagnosis:
         with a leverage of 1, and for all rows of an exact fit; a finding says so. For ridge they are those of refits
         without the row at the same penalty, ignoring the bias of the fit. All are NaN for rows of weight 0.
     durbin_watson : float
-        Σ(eᵢ − eᵢ₋₁)²/Σeᵢ², about 2 where neighbouring errors are uncorrelated.
+        Σ(eᵢ − eᵢ₋₁)²/Σeᵢ², about 2 if neighbouring errors are uncorrelated.
     breusch_pagan, breusch_pagan_p : float
-        Koenker's version, which does not assume normal errors.
+        Koenker's version of the statistic, which does not assume normal errors, and its p-value.
     vif : ndarray of shape (d,)
         Variance inflation factors.
     condition_number : float
-        Of the centred columns at unit length (of the columns at unit length, without intercept).
+        Condition number of the centred columns at unit norm (without an intercept, of the columns at unit norm).
     names : list of str
-        Of the columns, in the order of `vif`.
+        Names of the columns, in the order of `vif`.
     findings : list of Finding
         Each figure with its interpretation.
 
@@ -95,13 +95,13 @@ def _figure(value: float) -> str:
 def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> Diagnosis | LogisticDiagnosis:
     """Leverage, studentised residuals, Cook's distance, Durbin-Watson, Breusch-Pagan, VIF and condition number.
 
-    Of a logistic model of two classes: Pregibon's leverage and Cook's distance, Pearson and deviance residuals, and
+    For a logistic model of two classes: Pregibon's leverage and Cook's distance, Pearson and deviance residuals, and
     Hosmer and Lemeshow's test.
 
     Parameters
     ----------
     model : fitted LinearRegression, Ridge, RidgeCV, LogisticRegression or LogisticRegressionCV
-        With one target, or two classes; or a Pipeline that ends with one of them.
+        Model with one target or two classes, or a Pipeline that ends with one.
     X, y : the rows of the fit
         Or a design, which brings its own target.
     sample_weight : array-like of shape (n,), optional
@@ -185,7 +185,7 @@ def diagnose_least_squares(model: Any, X: Any, y: Any, sample_weight: Any = None
 
 @dataclass(frozen=True)
 class _RowFigures:
-    """Residual, residual times √weight, leverage, and what a penalty takes from the hat matrix; of shape (m, 5)."""
+    """Residual, residual times √weight, leverage, and the effect of a penalty on the hat matrix; of shape (m, 5)."""
 
     hat: Hat
 
@@ -197,7 +197,7 @@ class _RowFigures:
 
 
 class _Scaled(NamedTuple):
-    """Residuals over their standard errors, and Cook's distances; NaN for rows that leave no residual."""
+    """Residuals over their standard errors, and Cook's distances; NaN for rows without a residual."""
 
     standardised: Array
     studentised: Array
@@ -209,14 +209,16 @@ class _Scaled(NamedTuple):
 
     @classmethod
     def of(cls, pearson: Array, leverage: Array, shrinkage: Array, df: float, freedom: float) -> _Scaled:
-        """From H's diagonal h, that of H − H², and H·residuals, as a fit without the row would give them.
+        """Compute from the diagonal h of the hat matrix H, that of H − H², and H·residuals.
 
-        A residual has the variance σ²·(1 − 2h + (H²)ᵢᵢ), bias aside. Left out, the row is predicted with an error of
-        t = residual/(1 − h), other residuals change by Hᵢₖ·t, and the fit has (H − H²)ᵢᵢ/(1 − h) fewer degrees of
-        freedom. Without a penalty H² = H and H·residuals = 0, and this is the well-known formula.
+        The results are those of refits without the row.
+
+        A residual has the variance σ²·(1 − 2h + (H²)ᵢᵢ), ignoring bias. If the row is left out, it is predicted with an
+        error of t = residual/(1 − h), other residuals change by Hᵢₖ·t, and the fit has (H − H²)ᵢᵢ/(1 − h) fewer degrees
+        of freedom. Without a penalty H² = H and H·residuals = 0, and this is the usual formula.
         """
         lessened, fitted = shrinkage.T
-        squares = leverage - lessened  # of row i of H, added up
+        squares = leverage - lessened  # sum of squares of row i of H
         sum_of_squares = float(pearson @ pearson)
         remaining = np.where(leverage == 1.0, np.nan, 1.0 - leverage)
         spread = np.where(lessened > 0, np.maximum(remaining - lessened, remaining**2), remaining)
@@ -230,7 +232,7 @@ class _Scaled(NamedTuple):
 
 
 def _breusch_pagan(design: Design, residuals: Array) -> tuple[float, float]:
-    """Does the squared residual depend on the columns? n·R² of that regression, and its p-value."""
+    """Breusch-Pagan test: n·R² of a regression of the squared residuals on the columns, and its p-value."""
     fit = least_squares(design.with_vectors(y=np.square(residuals)[:, None], weight=None), alpha=np.zeros(1))
     statistic = float(fit.total * (1.0 - fit.rss[0] / fit.tss[0])) if fit.tss[0] > 0 else 0.0
     return statistic, float(chdtrc(max(fit.rank, 1), statistic))

@@ -34,20 +34,20 @@ def about_rows(
     exact: bool,
     labels: Any = None,
 ) -> list[Finding]:
-    """Which rows stand out: by their target, by their columns, by both.
+    """Findings about rows that stand out by their target, by their columns, or by both.
 
     Parameters
     ----------
     leverage, studentised, cooks : ndarray of shape (rows,)
-        NaN for rows without weight.
+        NaN for rows of weight 0.
     n : int
-        Rows with weight.
+        Number of rows with nonzero weight.
     df, freedom : float
         Degrees of freedom of the residuals and of the fit.
     exact : bool
         Whether the target is fitted exactly.
     labels : sequence, optional
-        What rows are called: the index of a frame. Their positions by default.
+        Labels of the rows, such as the index of a frame; their positions by default.
     """
     labels = range(len(leverage)) if labels is None else labels
     high, threshold = int(np.nanargmax(leverage)), 2 * freedom / n
@@ -117,7 +117,7 @@ def _most_influential(cooks: Array, exact: bool, labels: Any) -> Finding:
 
 
 def about_residuals(dw: float, bp: tuple[float, float], exact: bool) -> list[Finding]:
-    """Whether residuals are alike from row to row, and of one variance.
+    """Findings about correlation between neighbouring residuals, and about their variance.
 
     Parameters
     ----------
@@ -150,14 +150,14 @@ def _durbin_watson(dw: float) -> Message:
 
 
 def about_columns(names: list[str], vif: Array, condition: float) -> list[Finding]:
-    """Whether coefficients are well determined.
+    """Findings about how well the coefficients are determined.
 
     Parameters
     ----------
     vif : ndarray of shape (d,)
         Variance inflation factors.
     condition : float
-        Condition number of the columns at unit length.
+        Condition number of the columns at unit norm.
     """
     worst = int(np.argmax(vif))
     if vif[worst] > 10:

@@ -31,22 +31,22 @@ class Hat:
     Attributes
     ----------
     factor : Factor
-        Of the centred columns with the model's penalty.
+        Cholesky factor of the centred columns with the model's penalty.
     columns : Factor
-        Of the centred columns alone.
+        Cholesky factor of the centred columns without penalty.
     present : Columns
-        The centred columns alone, less directions in which they differ by rounding only.
+        The centred columns without directions that are only rounding errors.
     dependent : ndarray of int
-        Columns that are constant in these rows, or follow from others.
+        Columns that are constant in these rows, or linearly dependent on others.
     rounding : float
-        Error of a leverage, at most.
+        Upper bound of the error of a leverage.
     mean, target_mean : ndarray of shape (d,) and (targets,)
     squares : ndarray of shape (targets,)
-        Of the targets about their means.
+        Sums of squares of the targets about their means.
     total : float
         Sum of the weights.
     coef, intercept : ndarray of shape (targets, d) and (targets,)
-        Of the model.
+        Coefficients and intercepts of the model.
     """
 
     factor: Factor
@@ -65,7 +65,7 @@ class Hat:
 
     @classmethod
     def of(cls, model: Any, design: Design) -> Hat:
-        """Of a fitted model on the rows of a design."""
+        """Build for a fitted model on the rows of a design."""
         fit_intercept, alpha = bool(model.fit_intercept), float(model.solution_.alpha[0])
         plain = normal_equations(design, fit_intercept)
         alone = factorise(design, plain.penalised(0.0), 0.0, fit_intercept)
@@ -90,7 +90,7 @@ class Hat:
         )
 
     def refuse_undetermined(self, model: Any, what: str) -> None:
-        """Stop if these rows, whatever the rows of the fit, do not determine the coefficients."""
+        """Raise an error if these rows do not determine the coefficients."""
         constant = self.columns.scale == 0
         culprits = self.dependent if not self.alpha else np.flatnonzero(constant & self.coef.any(axis=0))
         if not len(culprits):
@@ -110,7 +110,7 @@ class Hat:
 
     @cached_property
     def slopes(self) -> Slopes:
-        """Spread of the slopes if the errors have one variance."""
+        """Covariance of the slopes if all errors have the same variance."""
         return Slopes.penalised(self.present, self.alpha) if self.alpha else Slopes.plain(self.factor)
 
     @property
@@ -119,7 +119,7 @@ class Hat:
         return self.slopes.freedom + self.fit_intercept
 
     def collinearity(self) -> tuple[Array, float]:
-        """Variance inflation factors, and the condition number of the columns at unit length."""
+        """Variance inflation factors, and the condition number of the columns at unit norm."""
         values = np.linalg.svd(self.columns.upper, compute_uv=False)
         if len(self.dependent):
             return np.full(len(values), np.inf), float("inf")
@@ -133,14 +133,14 @@ class Hat:
         return np.asarray(solve_triangular(self.factor.upper, rows.T, trans="T", check_finite=False))
 
     def leverage(self, block: Block, turned: Array | None = None) -> Array:
-        """The diagonal of the hat matrix; exactly 1 where it differs from 1 by rounding only."""
+        """The diagonal of the hat matrix; exactly 1 if it differs from 1 only by rounding."""
         turned = self.turned_rows(block) if turned is None else turned
         leverage = np.square(turned).sum(axis=0) + (1.0 / self.total if self.fit_intercept else 0.0)
         leverage = block.weighted(leverage)
         return np.where(np.abs(1.0 - leverage) <= self.rounding, 1.0, leverage)
 
     def shrinkage(self, block: Block) -> Array:
-        """What a penalty takes from the hat matrix H, for every row: the diagonal of H − H², and H·residuals.
+        """The effect of a penalty on the hat matrix H, for every row: the diagonal of H − H², and H·residuals.
 
         With A = XᵀWX + alpha, H − H² is alpha·W½·X·A⁻²·Xᵀ·W½ and, as XᵀW·residuals = alpha·coef at the fit,
         H·residuals is alpha·X·A⁻¹·coef. Without a penalty both are 0.

@@ -18,18 +18,18 @@ from hiperplano.stats.slopes import Slopes
 from hiperplano.stats.summary import Summary, coefficient_names, target_names, undetermined_note
 
 _EPS = float(np.finfo(float).eps)
-_LOST = 1e-6  # share of the intercept along directions without information, above which it is not determined
-_ACCURATE = 1e-8  # relative error of standard errors that goes without saying
+_LOST = 1e-6  # the intercept is not determined if its share along directions without information is above this
+_ACCURATE = 1e-8  # larger relative errors of standard errors are mentioned
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What inference needs of the rows besides their sums.
+    """Facts about the rows that inference needs, besides sums.
 
     Attributes
     ----------
     n : int
-        Rows.
+        Number of rows.
     log_weights : float
         Sum of the logarithms of their weights.
     """
@@ -54,7 +54,7 @@ class _LogWeights:
 
 
 def summarise(model: Any, level: float) -> Summary:
-    """The classical summary of a fitted least-squares model, from what `fit` kept."""
+    """The classical summary of a fitted least-squares model, from the quantities stored by `fit`."""
     solution: LeastSquaresSolution = model.solution_
     if _partly_determined(model, solution):
         return _summarise_determined(model, solution, level)
@@ -91,13 +91,13 @@ def summarise(model: Any, level: float) -> Summary:
 
 
 def _partly_determined(model: Any, solution: LeastSquaresSolution) -> bool:
-    """Whether columns depend on each other, and the fit kept what tells which coefficients that concerns."""
+    """Whether columns are linearly dependent, and `fit` stored which coefficients that affects."""
     enough = model._sample_.n > solution.coef.shape[1] and solution.factor is not None
     return solution.dependent.size > 0 and not solution.alpha.any() and enough
 
 
 def _summarise_determined(model: Any, solution: LeastSquaresSolution, level: float) -> Summary:
-    """The summary of a fit to columns of which some follow from others: what is determined has standard errors."""
+    """The summary of a fit with linearly dependent columns: coefficients that are determined have standard errors."""
     assert solution.factor is not None
     slopes, null = Slopes.dependent(solution.factor, solution.rank)
     half = slopes.with_intercept(solution.mean, solution.total, model.fit_intercept)
@@ -116,7 +116,7 @@ def _summarise_determined(model: Any, solution: LeastSquaresSolution, level: flo
 
 
 def refuse_undetermined(model: Any, solution: LeastSquaresSolution, what: str) -> None:
-    """An error that says why single coefficients are not determined, if they are not."""
+    """Raise an error with the reason if single coefficients are not determined."""
     if solution.dependent.size and not solution.alpha.any():
         names = coefficient_names(model, False)
         rows = model._sample_.n
@@ -152,17 +152,17 @@ def refuse_undetermined(model: Any, solution: LeastSquaresSolution, what: str) -
 
 @dataclass(frozen=True)
 class CoefficientSpread:
-    """How much coefficients spread.
+    """Covariance of the coefficients.
 
     Attributes
     ----------
     half : ndarray of shape (1 or targets, k, r)
-        half·halfᵀ is the covariance of intercept and slopes; in units of σ² if `scaled`. Standard errors are the
-        lengths of its rows.
+        half·halfᵀ is the covariance of intercept and slopes; in units of σ² if `scaled`. Standard errors are the norms
+        of its rows.
     freedom : float
         Degrees of freedom of the slopes.
     explained : ndarray of shape (targets,) or None
-        Square of the slopes in units of their spread: F times the number of slopes (and σ² if `scaled`).
+        Squared slopes in units of their covariance: F times the number of slopes (and σ² if `scaled`).
     """
 
     half: Array
@@ -172,7 +172,7 @@ class CoefficientSpread:
 
 
 def explained_squares(factor: Factor, coef: Array) -> Array:
-    """coefᵀ·XᵀX·coef for every target, from a factor without penalty: nothing cancels in U·D⁻¹·coef."""
+    """coefᵀ·XᵀX·coef for every target, from a factor without penalty, as ‖U·D⁻¹·coef‖², which avoids cancellation."""
     return np.asarray(np.square(factor.upper @ in_scaled_units(factor, coef)).sum(axis=0))
 
 
@@ -182,7 +182,7 @@ def in_scaled_units(factor: Factor, coef: Array) -> Array:
 
 
 def fitted_exactly(solution: LeastSquaresSolution) -> Array:
-    """For every target, whether its residuals are no more than the rounding errors of the terms they are made of."""
+    """For every target, whether its residuals do not exceed the rounding errors of their terms."""
     total = solution.total
     reach = np.hypot(reciprocal(solution.scale) / np.sqrt(total), solution.mean)
     terms = np.square(solution.coef * reach).sum(axis=1) + solution.tss / total + np.square(solution.intercept)
@@ -192,7 +192,7 @@ def fitted_exactly(solution: LeastSquaresSolution) -> Array:
 def table(
     model: Any, solution: LeastSquaresSolution, sample: Sample, spread: CoefficientSpread, kind: str, level: float
 ) -> Summary:
-    """Arrange coefficients and covariance."""
+    """Arrange coefficients and covariance in a summary."""
     check_number("summary", "level", level, 0.0, 1.0, open_low=True)
     alpha = float(solution.alpha[0])
     fit_intercept = bool(model.fit_intercept)
@@ -264,9 +264,9 @@ def _stats(
     fit_intercept: bool,
     tested: bool,
 ) -> dict[str, Any]:
-    """Numbers about the whole fit; each of shape (targets,) or a plain number."""
+    """Statistics of the whole fit, each of shape (targets,) or a number."""
     n, rss, tss, df_model = sample.n, solution.rss, solution.tss, spread.freedom
-    parameters = df_model + fit_intercept + 1  # the variance of the errors is one of them, as in R
+    parameters = df_model + fit_intercept + 1  # the variance of the errors is a parameter, as in R
     with np.errstate(divide="ignore", invalid="ignore"):
         r2 = np.where(tss > 0, 1.0 - rss / np.where(tss > 0, tss, 1.0), 0.0)
         adj_r2 = 1.0 - (1.0 - r2) * (n - fit_intercept) / df
@@ -325,7 +325,7 @@ def _notes(model: Any, solution: LeastSquaresSolution, exact: Array, df_model: f
 
 
 def _targets(model: Any, which: Array) -> str:
-    """The targets of a mask, by name."""
+    """The targets selected by a mask, by name."""
     if len(which) == 1:
         return Message("the target")
     names = target_names(model, len(which))

@@ -18,28 +18,28 @@ from hiperplano.solvers.nearest_point import Lowest, nearest_point
 
 _TOL = 1e-10
 _STEPS_PER_COLUMN = 50
-_THINNEST = 1e-10  # margins below this share of the radius are not told from 0
+_THINNEST = 1e-10  # margins below this share of the radius count as 0
 
 
 @dataclass(frozen=True)
 class MistakeBound:
     """The perceptron's bound (R/γ)², and the plane that proves γ.
 
-    With an intercept, rows are taken with a constant column of 1, as the perceptron takes them.
+    With an intercept, rows get a constant column of 1, as in the perceptron.
 
     Attributes
     ----------
     radius : float
-        R: length of the longest row.
+        R: largest norm of a row.
     margin : float
-        γ: distance of the nearest row from the plane, all rows being on their side; no plane through the origin has
-        a larger one, up to a share of 1e-10.
+        γ: distance of the nearest row from the plane, with all rows on their side. No plane through the origin has a
+        larger one, up to a relative error of 1e-10.
     bound : float
-        (R/γ)²: most mistakes, in any order and any number of passes.
+        (R/γ)²: upper bound of the mistakes, in any order and any number of passes.
     coef : ndarray of shape (d,)
-        Of the plane, of length 1 together with the intercept.
+        Coefficients of the plane; their norm, together with the intercept, is 1.
     intercept : float
-        Of the plane; 0 without an intercept.
+        Intercept of the plane; 0 without an intercept.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class MistakeBound:
 
 
 def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeBound:
-    """The most mistakes that a perceptron can make on separable rows: (R/γ)², by Novikoff's theorem.
+    """Upper bound of the mistakes of a perceptron on separable rows: (R/γ)², by Novikoff's theorem.
 
     R = max ‖x‖ and γ = max over planes of min y·(w·x)/‖w‖, found as the point of the convex hull of the y·x that
     is nearest to the origin. With an intercept x stands for (x, 1).
@@ -74,11 +74,11 @@ def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeB
     Parameters
     ----------
     X : array-like, CSR matrix or table of shape (n, d), or Design
-        Rows; a design brings its targets and weights along.
+        Rows; a design contains its targets and weights.
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True
-        That of the perceptron.
+        Whether the perceptron has an intercept.
 
     Returns
     -------
@@ -143,9 +143,9 @@ class _LongestSquare:
 
 @dataclass(frozen=True)
 class _LowestPoint:
-    """How low the lowest of the points y·x, or y·(x, 1), lies along a direction, the point, and its position.
+    """The lowest of the points y·x, or y·(x, 1), along a direction: its height, the point, and its position.
 
-    Without a direction, the shortest of them.
+    Without a direction, the point of smallest norm.
     """
 
     direction: Array | None

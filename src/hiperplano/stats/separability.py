@@ -36,7 +36,7 @@ def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable
     Parameters
     ----------
     X : array-like, CSR matrix or table of shape (n, d), or Design
-        Rows; a design brings its targets and weights along.
+        Rows; a design contains its targets and weights.
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True

@@ -1,4 +1,7 @@
-"""How slopes spread, in units of the errors' variance, as sums of squares: nothing cancels where columns are alike."""
+"""Covariance of slopes, in units of the error variance, as sums of squares.
+
+This avoids cancellation for collinear columns.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from hiperplano.linalg.triangular import Columns, Factor, reciprocal
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, error_of_products
 
 _EPS = float(np.finfo(float).eps)
-_LEAST = 1e-300  # a penalty that float64 cannot hold beside its column still decides what nothing else does
-_NEAR = 1e-6  # a share of a column, beside the others, of which a Gram matrix knows less than ten digits
+_LEAST = 1e-300  # least penalty: one that float64 cannot represent beside its column still decides if nothing else does
+_NEAR = 1e-6  # columns whose share beyond the others is below this are known to less than ten digits from a Gram matrix
 
 
 @dataclass(frozen=True)
 class Slopes:
-    """The slopes about the means of the columns.
+    """Covariance of the slopes, for centred columns.
 
     Attributes
     ----------
@@ -28,7 +31,7 @@ class Slopes:
     freedom : float
         Their degrees of freedom: trace of X·(XᵀX + alpha)⁻¹·Xᵀ.
     error : float
-        Relative error of a standard error to reckon with, where columns are known by their Gram matrix only.
+        Expected relative error of a standard error, if only the Gram matrix of the columns is known.
     """
 
     half: Array
@@ -43,18 +46,18 @@ class Slopes:
 
     @classmethod
     def dependent(cls, factor: Factor, rank: int) -> tuple[Slopes, Array]:
-        """Without a penalty, where columns depend on each other: right for combinations that are determined.
+        """Without a penalty, for linearly dependent columns; valid for combinations that are determined.
 
         Parameters
         ----------
         rank : int
-            Of the columns.
+            Rank of the columns.
 
         Returns
         -------
         slopes : Slopes
         null : ndarray of shape (d, r)
-            Combinations of the columns at unit length that are absent, orthonormal; 0 for columns that do not vary.
+            Orthonormal null directions of the columns at unit norm; 0 for constant columns.
         """
         varying = np.flatnonzero(factor.scale)
         _, values, basis = np.linalg.svd(factor.upper[:, varying], full_matrices=False)
@@ -65,9 +68,9 @@ class Slopes:
 
     @classmethod
     def penalised(cls, columns: Columns, alpha: float) -> Slopes:
-        """With one: X = Q₁·U and √alpha = Q₂·U give (XᵀX + alpha)⁻¹·Xᵀ = U⁻¹·Q₁ᵀ, and no difference is taken."""
+        """With a penalty: X = Q₁·U and √alpha = Q₂·U give (XᵀX + alpha)⁻¹·Xᵀ = U⁻¹·Q₁ᵀ, without cancellation."""
         r, below = len(columns.rows), np.sqrt(alpha) * columns.scale
-        size = np.hypot(1.0, below)  # columns of unit length also with the penalty
+        size = np.hypot(1.0, below)  # unit norm of the columns, including the penalty
         below = np.where(columns.scale > 0, np.maximum(below, _LEAST), 1.0)
         turn, upper, pivots = graded_qr(np.vstack([columns.rows, np.diag(below)]) / size)
         half = np.empty((len(size), r))
@@ -76,7 +79,7 @@ class Slopes:
 
     @classmethod
     def of(cls, solution: LeastSquaresSolution) -> Slopes | None:
-        """From what `fit` kept; None if that is not enough."""
+        """Build from the quantities stored by `fit`; None if these are not enough."""
         alpha, factor, columns = float(solution.alpha[0]), solution.factor, solution.columns
         if columns is not None:
             return cls.penalised(columns, alpha)
@@ -89,12 +92,12 @@ class Slopes:
             return cls.plain(factor)
         columns, near = _without_penalty(factor, solution.scale)
         error = _EPS * factor.condition**4 if near < _NEAR else 0.0
-        if factor.rounding > _EPS:  # products in float32
+        if factor.rounding > _EPS:  # products were computed in float32
             error = factor.rounding * factor.condition**2
         return replace(cls.penalised(columns, alpha), error=error)
 
     def with_intercept(self, mean: Array, total: float, fit_intercept: bool) -> Array:
-        """Half of the covariance of intercept, if any, and slopes, in units of σ², of shape (k, r)."""
+        """Half of the covariance of the intercept, if any, and the slopes, in units of σ², of shape (k, r)."""
         if not fit_intercept:
             return self.half
         first = np.concatenate([[1.0 / np.sqrt(total)], -(self.half.T @ mean)])
@@ -102,18 +105,20 @@ class Slopes:
 
 
 def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
-    """From a factor of the Gram matrix with a penalty: off its diagonal, the two are the same but for their units.
+    """Rows for the Gram matrix without penalty, from a factor with a penalty.
 
-    Also the smallest share of a column that does not follow from the others.
+    The two matrices differ only in their diagonals and units.
+
+    Also returns the smallest share of a column that does not depend on the others.
 
     Parameters
     ----------
     scale : ndarray of shape (d,)
-        One over the lengths of the columns themselves: the diagonal without the penalty.
+        Reciprocal norms of the columns: the diagonal without the penalty.
     """
     unit = reciprocal(factor.scale) * scale
     gram = factor.upper.T @ factor.upper
-    np.fill_diagonal(gram, 0.0)  # known, and beyond floats once multiplied where a penalty outweighs its column
+    np.fill_diagonal(gram, 0.0)  # the diagonal is known, and would overflow here if a penalty dominates its column
     gram *= unit[:, None]
     gram *= unit
     np.fill_diagonal(gram, scale > 0)
@@ -121,10 +126,13 @@ def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
 
 
 def _rows_of(gram: Array, scale: Array, rounding: float) -> tuple[Columns, float]:
-    """From products of columns at unit length; also the smallest share of a column that is not in the others."""
+    """Rows from products of columns at unit norm.
+
+    Also returns the smallest share of a column that does not depend on the others.
+    """
     upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * rounding, lower=0)
     rows = np.empty((rank, len(gram)))
     rows[:, pivots - 1] = np.triu(upper)[:rank]
-    # What was left of a column that was dropped is below rounding, which is not to say that it was nothing.
+    # The remainder of a dropped column is below rounding error, but not necessarily 0.
     dropped = rank < np.count_nonzero(scale)
     return Columns(rows, scale), 0.0 if dropped else float(np.square(upper.diagonal()[:rank]).min(initial=1.0))

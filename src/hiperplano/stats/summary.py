@@ -27,15 +27,15 @@ class Summary:
         The intercept, if any, comes first and is named `intercept`.
     coef, se, statistic, p, low, high : ndarray of shape (k,) or (blocks, k)
         Coefficients, standard errors, coefficient over standard error, two-sided p-values, and the ends of the
-        confidence interval. What does not hold for a fit is NaN there and explained in `notes`.
+        confidence interval. Values that are not valid for a fit are NaN, with an explanation in `notes`.
     stats : mapping
         Numbers about the whole fit, by name.
     level : float
-        Of the confidence intervals.
+        Level of the confidence intervals.
     statistic_name : str
         "t" or "z".
     covariance : ndarray of shape (k, k) or (blocks, k, k)
-        Of the coefficients.
+        Covariance of the coefficients.
     blocks : list of str
         Names of targets or classes if there is more than one; empty otherwise.
     notes : tuple of str
@@ -127,7 +127,7 @@ class Summary:
         return table | {keys.get(key, key): np.ravel(values) for key, values in self.columns().items()}
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        """Headings and rows of text."""
+        """Headings and rows as text."""
         columns = {key: column_text(key, values) for key, values in self.columns().items()}
         rows = []
         for i in range(max(1, len(self.blocks))):
@@ -172,7 +172,7 @@ class Summary:
 
 
 def column_text(heading: str, values: Array) -> list[str]:
-    """The numbers of a column, all in one style: with powers of ten only if some number needs them."""
+    """The numbers of a column as text in one style, with powers of ten only if some number needs them."""
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
     powers = bool(sizes.max(initial=1.0) >= 1e7 or sizes.min(initial=1.0) < 1e-4)
     return [_text(heading, value, powers) for value in np.ravel(values).tolist()]
@@ -191,7 +191,7 @@ def _text(heading: str, value: float, powers: bool) -> str:
 
 
 def fact(value: Any) -> str:
-    """A number or several as text: whole ones with all their digits, a missing one as a dash."""
+    """A number, or several, as text: integers with all their digits, a missing one as a dash."""
     return ", ".join(_number(one) for one in np.atleast_1d(value).tolist())
 
 
@@ -223,7 +223,7 @@ def coefficient_names(model: Any, fit_intercept: bool) -> list[str]:
 
 
 def undetermined_note(names: list[str]) -> list[Message]:
-    """What became of coefficients that the rows do not determine; nothing where there are none."""
+    """A note on coefficients that the rows do not determine; empty if there are none."""
     if not names:
         return []
     shown = ", ".join(map(repr, names[:_MOST_NAMED])) + (" …" if len(names) > _MOST_NAMED else "")
@@ -238,11 +238,11 @@ def undetermined_note(names: list[str]) -> list[Message]:
 
 
 def target_names(model: Any, n_targets: int) -> list[str]:
-    """Names of the targets' columns; `target 0`, `target 1`, … if they came without."""
+    """Names of the targets' columns; `target 0`, `target 1`, … by default."""
     names = getattr(model, "_target_names_", None)
     return [f"target {k}" for k in range(n_targets)] if names is None else list(names)
 
 
 def library_and_name(model: Any) -> str:
-    """A model as messages call it: other libraries have models of the same names."""
+    """Name of a model in messages, with its library, since other libraries have models of the same names."""
     return f"{type(model).__module__.partition('.')[0]}'s {type(model).__name__}"

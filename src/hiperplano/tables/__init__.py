@@ -1,1 +1,1 @@
-"""Files → columns, without scikit-learn."""
+"""Reading of files as columns, without scikit-learn."""

@@ -1,7 +1,7 @@
-"""A look at an archive before anything in it is opened: its sizes, its methods, what its arrays claim to be.
+"""Check of an archive before anything in it is opened: its sizes, its compression methods, its array headers.
 
-An archive of a few bytes can claim terabytes. All that is refused here is refused by what the archive says of itself,
-so that neither time nor memory depends on what it holds.
+An archive of a few bytes can claim terabytes. These checks use only what the archive declares, so that neither time nor
+memory depends on its contents.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from numpy.lib import format as npy
 _SCHEMA = "schema.json"
 _LARGEST_SCHEMA = 2**24
 _MOST_ENTRIES = 100_000
-_PLAIN = 2**28  # bytes that an archive may hold in any case,
-_DENSE = 20  # and how many times its own size beyond
+_PLAIN = 2**28  # bytes that any archive may hold
+_DENSE = 20  # or this multiple of its own size
 _LARGEST_FILE = 2**34
 
 
 class Suspicious(ValueError):
-    """An archive that no `save` has written."""
+    """An archive that was not written by `save`."""
 
 
 def check_archive(path: Path) -> None:
-    """Raise `Suspicious` for what cannot be a saved model.
+    """Raise `Suspicious` for an archive that cannot be a saved model.
 
     Parameters
     ----------
     path : Path
-        Of a zip archive; `zipfile.BadZipFile` is raised if it is none.
+        Path of a zip archive; `zipfile.BadZipFile` is raised for other files.
     """
     size = path.stat().st_size
     if size > _LARGEST_FILE:
@@ -69,7 +69,7 @@ def _check_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int, ki
 
 
 def _check_array(name: str, part: IO[bytes], size: int) -> None:
-    """Whether the array that the header promises is there."""
+    """Check that the array declared by the header is present."""
     version = npy.read_magic(part)
     read: Any = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
     if read is None:

@@ -1,4 +1,4 @@
-"""Dates in text, in the formats of many countries."""
+"""Dates as text, in the formats of many countries."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _FORMS = tuple(
     for sign in "/-."
     for clock in ("", " %H:%M:%S", " %H:%M")
 )
-_FIRST_YEAR = 1000  # "%Y" takes 24 for the year 24
+_FIRST_YEAR = 1000  # "%Y" would accept 24 as the year 24
 
 
 def as_dates(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """The dates of a column of text, if one form fits every cell; where two do, the day comes before the month.
+    """The dates of a text column, if one format fits every cell; if two do, the day comes before the month.
 
-    One form for the whole column: a cell alone cannot tell 5 June from 6 May.
+    One format is used for the whole column, since a single cell cannot distinguish 5 June from 6 May.
 
     Parameters
     ----------
     column : ChunkedArray
-        Of strings or numbered strings.
+        Column of strings or dictionary-encoded strings.
     """
     texts = (cell.as_py() for cell in column.slice(0, _LOOKED_AT))
     first = next((text for text in texts if text and text not in DASHES), "")

@@ -13,8 +13,8 @@ _DECIMALS = {
     ".": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(,\d{3})+)\.\d+|[-+]?[1-9]\d{0,2}(,\d{3}){2,}"),
     ",": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[-+]?[1-9]\d{0,2}(\.\d{3}){2,}"),
 }
-"""Numbers that tell the sign of decimals, by having some or by having thousands separated by the other sign."""
-_AMBIGUOUS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may be a thousand times as large as it looks
+"""Numbers that determine the decimal mark, by their decimals or by thousands separators."""
+_AMBIGUOUS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may mean 1234
 _AROUND = " $€£%"
 _TOLD = re.compile(r'"?sep=(\\t|.)"?', re.IGNORECASE)
 _CODE = re.compile(r"0\d+")
@@ -22,24 +22,24 @@ _CODE = re.compile(r"0\d+")
 
 @dataclass(frozen=True)
 class Dialect:
-    """What must be known to read a text table.
+    """Format of a text table.
 
     Attributes
     ----------
     decimal : str
-        The sign before decimals, "." or ",".
+        Decimal mark, "." or ",".
     encoding : str
-        By Python's name.
+        Python's name of the encoding.
     sure : bool
-        Whether the sign of decimals was given, or told by numbers that can be read in one way only.
+        Whether the decimal mark was given, or follows from unambiguous numbers.
     ambiguous : dict of str to str
-        Columns whose numbers may be a thousand times as large as they look, each with one of them.
+        Columns whose numbers may be a thousand times larger, each with an example.
     skipped : int
-        Lines before the names: spreadsheets write `sep=;` there.
+        Number of lines before the names; spreadsheets write `sep=;` there.
     unnamed_rows : bool
-        Whether rows begin with a cell that has no name above it, as R's `write.table` writes their names.
+        Whether rows begin with a cell without a column name, such as the row names of R's `write.table`.
     codes : tuple of str
-        Columns of whole numbers of which some begin with 0: postcodes and the like, which are no amounts.
+        Columns of integers of which some begin with 0, such as postcodes, which are not amounts.
     """
 
     separator: str
@@ -53,12 +53,12 @@ class Dialect:
 
 
 def sniff(sample: bytes, separator: str | None = None, decimal: str | None = None, further: bytes = b"") -> Dialect:
-    """The dialect of the beginning of a file; what is given is not guessed.
+    """Detect the dialect from the beginning of a file; given values are not guessed.
 
     Parameters
     ----------
     further : bytes
-        From other parts of the file, where codes are looked for too.
+        Bytes from other parts of the file, which are also searched for codes.
     """
     encoding = detect_encoding(sample)
     lines = _whole_lines(decode_sample(sample, encoding))
@@ -79,7 +79,7 @@ def sniff(sample: bytes, separator: str | None = None, decimal: str | None = Non
 
 
 def _whole_lines(text: str) -> list[str]:
-    """Lines that are not empty, as they are read; the last is left out where it may be cut."""
+    """Nonempty lines; the last one is dropped if it may be truncated."""
     lines = text.splitlines()
     if len(lines) > 2 and not text.endswith(("\n", "\r")):
         lines = lines[:-1]
@@ -95,7 +95,7 @@ def _code_columns(names: list[str], rows: list[list[str]]) -> tuple[str, ...]:
 
 
 def detect_encoding(sample: bytes) -> str:
-    """By its byte-order mark; else UTF-8 where that can be, and otherwise the Latin one of Windows.
+    """The encoding: by the byte-order mark, else UTF-8 if possible, and otherwise Windows Latin.
 
     Returns
     -------
@@ -106,27 +106,30 @@ def detect_encoding(sample: bytes) -> str:
         if sample.startswith(mark):
             return name
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)  # a letter cut at the end is no fault
+        codecs.getincrementaldecoder("utf-8")().decode(sample)  # a character truncated at the end is not an error
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8"
 
 
 def decode_sample(sample: bytes, encoding: str) -> str:
-    """The text of a sample whose last letter may be cut."""
+    """The text of a sample whose last character may be truncated."""
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample)
     return text.removeprefix("\ufeff")
 
 
 def _separator(lines: list[str]) -> str:
-    """The sign that cuts most lines into the same number of cells, above one; of several the one with most cells."""
+    """The separator that divides most lines into the same number of cells, more than one.
+
+    Of several, the one with the most cells.
+    """
     best, found = (0.0, 0), ","
     for candidate in SEPARATORS:
         widths = [len(cells) for cells in csv.reader(lines, delimiter=candidate) if cells]
         if not widths:
             continue
         width, agreeing = Counter(widths).most_common(1)[0]
-        # The header counts: a comma inside numbers cuts rows evenly, but not the names above them.
+        # The header must agree: a comma inside numbers divides rows evenly, but not the names above them.
         rank = (round(agreeing / len(widths), 1) * (widths[0] == width), width)
         if width > 1 and rank > best:
             best, found = rank, candidate
@@ -134,18 +137,18 @@ def _separator(lines: list[str]) -> str:
 
 
 def _decimal(cells: list[str], separator: str) -> tuple[str, bool]:
-    """A comma where some cells are numbers with a comma and none is a number with a point; and whether that is sure."""
+    """A comma if some cells are numbers with a comma and none is a number with a point; and whether that is certain."""
     plain = [cell for cell in cells if not _AMBIGUOUS.fullmatch(cell)]
     points, commas = (any(form.fullmatch(cell) for cell in plain) for form in (_DECIMALS["."], _DECIMALS[","]))
     if points or commas:
         return "." if points else ",", points != commas
     ambiguous = {"," if "," in cell else "." for cell in cells if _AMBIGUOUS.fullmatch(cell)}
-    # Where the comma parts cells, one within a number rather parts its thousands.
+    # If the comma separates cells, a comma within a number rather separates thousands.
     return "," if ambiguous == {","} and separator != "," else ".", False
 
 
 def _ambiguous_columns(names: list[str], rows: list[list[str]], decimal: str) -> dict[str, str]:
-    """Columns of numbers that all have three decimals, or none and three digits."""
+    """Columns with ambiguous numbers such as 1.234, and no other numbers but integers of up to three digits."""
     found = {}
     for name, *cells in zip(names, *(row for row in rows if len(row) == len(names)), strict=True):
         marked = [cell for cell in cells if _AMBIGUOUS.fullmatch(cell) and decimal in cell]

@@ -14,7 +14,7 @@ from hiperplano.errors import InvalidFile, NotInstalled
 from hiperplano.messages import Message
 from hiperplano.tables.text import MISSING
 
-_MOST_TITLE_ROWS = 20  # above the names, in which a report may have its title
+_MOST_TITLE_ROWS = 20  # most rows above the names, which may hold a title
 
 
 def is_excel(path: Path) -> bool:
@@ -27,12 +27,12 @@ def is_excel(path: Path) -> bool:
 
 
 def read_excel(path: Path, sheet: str | None) -> tuple[pa.Table, list[str]]:
-    """The columns of a sheet, and what a reader should know of how they were found.
+    """The columns of a sheet, and notes for the reader.
 
     Parameters
     ----------
     sheet : str or None
-        Its name, or its number from 1 on; the first by default.
+        Name of the sheet, or its number, counted from 1; the first by default.
     """
     try:
         from openpyxl import load_workbook
@@ -43,7 +43,7 @@ def read_excel(path: Path, sheet: str | None) -> tuple[pa.Table, list[str]]:
         ) from problem
     try:
         book = load_workbook(path, read_only=True, data_only=True)
-    except Exception as problem:  # openpyxl has no error of its own for damaged files
+    except Exception as problem:  # openpyxl has no specific error for damaged files
         raise InvalidFile(
             "{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip(".")
         ) from problem
@@ -84,7 +84,7 @@ def _is_empty(cell: Any) -> bool:
 
 
 def _first_row(rows: list[tuple[Any, ...]]) -> int:
-    """The row of the names: the first with as many cells as most, where those above are a title."""
+    """The row of the names: the first with as many cells as most rows; rows above are a title."""
     if not rows:
         return 0
     widths = [sum(not _is_empty(cell) for cell in row) for row in rows[: _MOST_TITLE_ROWS + 1]]
@@ -102,7 +102,7 @@ def _columns(path: Path, sheet: str, rows: list[tuple[Any, ...]]) -> pa.Table:
 
 
 def _column(cells: list[Any]) -> pa.ChunkedArray:
-    """Numbers, dates or truth values if all cells are; else texts, as the sheet shows them."""
+    """Numbers, dates or booleans if all cells are; else texts, as the sheet shows them."""
     values = [None if _is_empty(cell) else cell for cell in cells]
     kinds = {type(value) for value in values if value is not None}
     for found, kind in _TYPES:

@@ -1,4 +1,4 @@
-"""Numbers in text: 1,234,567.89 and 1.234.567,89, with a currency or percent sign."""
+"""Numbers as text: 1,234,567.89 and 1.234.567,89, with a currency or percent sign."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 from hiperplano.messages import Message
 
 DASHES = ("-", "--", "–", "—", ".")
-"""What people write where there is no number or date; among words they may be words (UCI's classes + and -)."""
+"""Texts for missing numbers or dates; in a column of words they may be words (UCI's classes + and -)."""
 _PARTS = (
     r"^(?P<sign>[-+−]?)(?P<before>US\$|R\$|S/\.?|[$€£])? ?(?P<minus>[-−]?)(?P<body>[\d.,'’\x{a0}\x{202f}]*\d)"
     r"(?P<after> ?[%€$])?$"
 )
-_THOUSANDS_ONLY = r"['’\x{a0}\x{202f}]"  # these part thousands and nothing else
+_THOUSANDS_ONLY = r"['’\x{a0}\x{202f}]"  # these separate only thousands
 _IN_BRACKETS = r"^\(([^()+−-]*\d[^()]*)\)$"  # accountants write −1,234 as (1,234)
 _CODE = r"^0\d+$"
 _LOOKED_AT, _MANY, _ALMOST = 1_000, 20, 0.9
@@ -23,14 +23,14 @@ _LOOKED_AT, _MANY, _ALMOST = 1_000, 20, 0.9
 
 @dataclass(frozen=True)
 class ParsedNumbers:
-    """What became of a column of texts.
+    """Result of parsing a text column.
 
     Attributes
     ----------
     values : ChunkedArray or None
-        Its numbers, if all of its texts are numbers in one way of writing.
+        The numbers, if all texts are numbers in one format.
     note : str
-        Why there are none though the texts look like numbers.
+        Why there are none, although the texts look like numbers.
     """
 
     values: pa.ChunkedArray | None = None
@@ -38,14 +38,14 @@ class ParsedNumbers:
 
 
 def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> ParsedNumbers:
-    """The numbers of a column of texts, if one way of writing fits every cell, and no other with other values.
+    """The numbers of a text column, if one format fits every cell, and no other gives other values.
 
     Parameters
     ----------
     column : ChunkedArray
-        Of strings or numbered strings.
+        Column of strings or dictionary-encoded strings.
     decimal : str or None
-        The sign before decimals where it is known: of 1,234 nobody can tell otherwise.
+        Decimal mark, if known; 1,234 would be ambiguous otherwise.
     """
     coded = pa.types.is_dictionary(column.type)
     texts = (column.chunk(0).dictionary if coded else column.combine_chunks()).cast(pa.string())
@@ -57,7 +57,7 @@ def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> Parse
     parts = _parts(pc.if_else(there, texts, None))
     body = pc.struct_field(parts, "body")
     if not _share_one_unit(parts):
-        return ParsedNumbers()  # pesos and dollars, or shares and amounts, in one column
+        return ParsedNumbers()  # mixed units in one column
     fits = {sign: pc.fill_null(pc.match_substring_regex(body, _number_pattern(sign)), False) for sign in ".,"}
     sure = [sign for sign in ".," if pc.all(pc.or_(fits[sign], pc.invert(there))).as_py()]
     if not sure:
@@ -74,14 +74,14 @@ def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> Parse
 
 
 def _look_like_numbers(texts: pa.Array) -> bool:
-    """Whether more than half of the first texts look like numbers: most columns of text are left at a glance."""
+    """Whether more than half of the first texts look like numbers, which quickly excludes most text columns."""
     texts, there = _strip_and_mask(texts)
     parts = _parts(texts.filter(there))
     return bool(2 * parts.null_count < len(parts))
 
 
 def _strip_and_mask(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Texts without spaces around them, negative amounts with a sign, and which of them are not empty."""
+    """Stripped texts, negative amounts with a sign, and a mask of the nonempty ones."""
     texts = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), _IN_BRACKETS, r"-\1")
     return texts, pc.and_(texts.is_valid(), pc.invert(pc.is_in(texts, pa.array(DASHES))))
 
@@ -128,7 +128,7 @@ def _ambiguous_note(name: str, example: str) -> str:
 def _mixed_content_note(
     name: str, column: pa.ChunkedArray, texts: pa.Array, there: pa.Array, fits: dict[str, pa.Array]
 ) -> str:
-    """A note on a column of texts of which almost all are numbers, since the model cannot use it."""
+    """A note on a text column that consists almost entirely of numbers, since the model cannot use it."""
     best = max(fits.values(), key=lambda fit: pc.sum(fit).as_py() or 0)
     n, fitting = pc.sum(there).as_py(), pc.sum(best).as_py() or 0
     if n < _MANY or fitting < _ALMOST * n:

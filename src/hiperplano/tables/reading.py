@@ -1,4 +1,4 @@
-"""Files → columns: text tables, Excel, Parquet, Arrow and Feather, detected by their first bytes."""
+"""Reading of files as columns: text tables, Excel, Parquet, Arrow and Feather, detected by their first bytes."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _HEAD = 2**12
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table came from.
+    """Source of a table.
 
     Attributes
     ----------
     form : str
         "csv", "excel", "parquet" or "arrow".
     dialect : Dialect or None
-        Of a text table.
+        Dialect of a text table.
     reading_notes : tuple of str
-        How its numbers were read, where that is ambiguous.
+        How ambiguous numbers were read.
     """
 
     path: Path
@@ -50,20 +50,20 @@ def read_table(
     drop: Collection[str] = (),
     only: Collection[str] = (),
 ) -> tuple[pa.Table, Source]:
-    """The columns of a file: numbers, dates, and texts as numbered words.
+    """The columns of a file: numbers, dates, and dictionary-encoded texts.
 
     Parameters
     ----------
     path : str or Path
         A text table (also compressed with gzip, bzip2 or zstd), an Excel, Parquet, Arrow or Feather file.
     separator, decimal : str, optional
-        Of a text table; found by looking at its beginning by default.
+        Format of a text table; detected from its beginning by default.
     sheet : str, optional
-        Of a workbook; the first by default.
+        Sheet of a workbook; the first by default.
     drop : collection of str
-        Columns that are not wanted.
+        Columns to drop.
     only : collection of str
-        The columns that are wanted, where not all are.
+        Columns to keep, if not all.
     """
     path = Path(path)
     form = file_format(path)
@@ -85,7 +85,7 @@ def read_table(
 
 
 def _without_row_numbers(table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
-    """Without a first column that has no name and tells rows apart, as pandas and R write them."""
+    """Drop a first column without a name that numbers the rows, as written by pandas and R."""
     if not table.num_columns or table.column_names[0].strip():
         return table, ()
     first = table.column(0)
@@ -99,9 +99,9 @@ def _without_row_numbers(table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
 
 
 def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iterator[str]:
-    """Put numbers in the place of texts that are numbers; yields what is doubtful about it.
+    """Replace texts that are numbers; yield notes about doubtful cases.
 
-    In a text table only: other forms know which of their columns are texts.
+    Only for text tables: other formats have types.
     """
     for name, column in columns.items():
         if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
@@ -121,7 +121,7 @@ def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iter
 
 
 class _Contents(NamedTuple):
-    """What a file holds; `dialect` where its texts may be numbers."""
+    """Contents of a file; `dialect` is set if its texts may be numbers."""
 
     table: pa.Table
     dialect: Dialect | None = None
@@ -130,14 +130,14 @@ class _Contents(NamedTuple):
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A kind of file, and how it is read."""
+    """A file format, and its reader."""
 
     name: str
     read: Callable[[Path, str | None, str | None, str | None], _Contents]
 
 
 def file_format(path: Path) -> FileFormat:
-    """What kind of file it is, by its first bytes."""
+    """The format of a file, by its first bytes."""
     if path.is_dir():
         raise InvalidFile("{file} is a folder; one file is needed. Name a file in it.", file=path)
     if not path.exists():
@@ -170,7 +170,7 @@ def _read_csv(path: Path, separator: str | None, decimal: str | None, _sheet: st
 
 def _read_excel(path: Path, _separator: str | None, decimal: str | None, sheet: str | None) -> _Contents:
     table, notes = read_excel(path, sheet)
-    # Numbers in a workbook are numbers already; those that were typed as text tell their decimal mark themselves.
+    # Numbers in a workbook are typed; those typed as text determine their own decimal mark.
     return _Contents(table, Dialect("", decimal or ".", "", sure=decimal is not None), tuple(notes))
 
 
@@ -194,7 +194,7 @@ def _read_arrow(path: Path, *_options: str | None) -> _Contents:
 
 
 class ReadErrors:
-    """Says of a file that pyarrow cannot read that it is damaged."""
+    """Context that reports files that pyarrow cannot read as damaged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -237,14 +237,14 @@ def _check_names(path: Path, names: list[str]) -> None:
 
 
 def no_such_column(path: Path, name: str, names: list[str]) -> str:
-    """The message, with the names that look like the one asked for.
+    """The message, with similar names.
 
     Parameters
     ----------
     name : str
-        The name asked for.
+        The requested name.
     names : list of str
-        Those that there are.
+        Existing names.
     """
     from difflib import get_close_matches
 
@@ -258,7 +258,7 @@ def no_such_column(path: Path, name: str, names: list[str]) -> str:
 
 
 def _normalise_column(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as numbers, dates, or numbered words."""
+    """A column as numbers, dates, or dictionary-encoded text."""
     plain = plain_column(path, name, column)
     if pa.types.is_dictionary(plain.type) or pa.types.is_string(plain.type):
         return plain if pa.types.is_boolean(column.type) else _text_or_dates(plain)
@@ -266,7 +266,7 @@ def _normalise_column(path: Path, name: str, column: pa.ChunkedArray) -> pa.Chun
 
 
 def plain_column(path: str | Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as numbers, timestamps, or numbered words, whatever its type in the file; texts are not looked into."""
+    """A column as numbers, timestamps, or dictionary-encoded text, by its type in the file; texts are not parsed."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         words_of = kind.value_type
@@ -277,7 +277,7 @@ def plain_column(path: str | Path, name: str, column: pa.ChunkedArray) -> pa.Chu
         return column.cast(pa.string()).dictionary_encode()
     if pa.types.is_floating(kind):
         column = column.cast(pa.float64()) if pa.types.is_float16(kind) else column
-        lost = pc.is_nan(column)  # what NumPy and polars write for a missing value
+        lost = pc.is_nan(column)  # NumPy and polars write NaN for a missing value
         return pc.if_else(lost, pa.scalar(None, column.type), column) if pc.any(lost).as_py() else column
     if pa.types.is_decimal(kind):
         return column.cast(pa.float64())
@@ -311,5 +311,5 @@ def _per_second(unit: str) -> int:
 
 
 def to_frame(table: pa.Table) -> Any:
-    """The columns as a pandas frame; memory is shared where it can be."""
+    """The columns as a pandas frame; memory is shared if possible."""
     return table.unify_dictionaries().to_pandas(split_blocks=True, date_as_object=False)

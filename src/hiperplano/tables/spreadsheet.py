@@ -1,4 +1,4 @@
-"""Cells of text that a spreadsheet would take for formulas, written so that it does not run them."""
+"""Text cells that a spreadsheet would run as formulas, made harmless."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _QUOTE, _NOTHING = (pa.scalar(sign, pa.large_string()) for sign in ("'", ""))
 
 
 def inert(table: pa.Table) -> pa.Table:
-    """The table with an apostrophe before every text that begins with = + - @, a tab or a return, in names too.
+    """The table with an apostrophe before every text, also in names, that begins with = + - @, a tab or a return.
 
-    Spreadsheets show such a cell as text. Numbers stay as they are, those written in text included.
+    Spreadsheets show such a cell as text. Numbers are unchanged, including those written as text.
     """
     columns = [_inert_column(column) for column in table.columns]
     return pa.table(columns, names=[_inert_text(name) for name in table.column_names])

@@ -16,38 +16,38 @@ from hiperplano.tables.dialect import SEPARATORS, Dialect, decode_sample, sniff
 
 _HEAD = 2**16
 MOST_WORDS = 10_000
-"""Different texts up to which a column is held as numbered words."""
+"""Number of distinct texts up to which a column is dictionary-encoded."""
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _SHEET_ERRORS = (
     "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#N/A", "#N/D", "#¡DIV/0!", "#¿NOMBRE?", "#¡NULO!",
     "#¡NUM!", "#¡REF!", "#¡VALOR!",
 )  # fmt: skip
 MISSING = ["", *_SHEET_ERRORS, "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"]
-"""Texts that stand for no value: of databases and programs, and errors of spreadsheets in two languages."""
-_FURTHER = 2**18  # bytes in the middle and at the end of a file in which codes are looked for
+"""Texts that stand for a missing value: of databases and programs, and errors of spreadsheets in two languages."""
+_FURTHER = 2**18  # bytes in the middle and at the end of a file that are searched for codes
 
 
 def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, Dialect]:
-    """The columns of a text table, and how it is written.
+    """The columns of a text table, and its format.
 
     Parameters
     ----------
     path : Path
-        May be compressed.
+        Path of the file, which may be compressed.
     separator, decimal : str or None
-        None: found by looking at the beginning of the file.
+        None: detected from the beginning of the file.
     """
     compression, dialect, names = look_at_text(path, separator, decimal)
     own = names if dialect.unnamed_rows else None
     table = _read(path, compression, dialect, own)
-    if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
+    if any(_is_binary(column.type) for column in table.columns):  # there are characters outside UTF-8 further down
         dialect = replace(dialect, encoding="cp1252")
         table = _read(path, compression, dialect, own)
     return _strip_whitespace(table), dialect
 
 
 def look_at_text(path: Path, separator: str | None, decimal: str | None) -> tuple[str | None, Dialect, list[str]]:
-    """How a text table is compressed and written, and the names of its columns, from its beginning."""
+    """Compression and format of a text table, and the names of its columns, from its beginning."""
     compression = _compression(path)
     try:
         with pa.input_stream(str(path), compression=compression) as stream:
@@ -70,7 +70,7 @@ def look_at_text(path: Path, separator: str | None, decimal: str | None) -> tupl
 
 
 def _further(path: Path) -> bytes:
-    """Some of the middle and of the end of a large file."""
+    """Parts of the middle and of the end of a large file."""
     size = path.stat().st_size
     if size <= _HEAD:
         return b""
@@ -82,7 +82,7 @@ def _further(path: Path) -> bytes:
 
 
 def _strip_whitespace(table: pa.Table) -> pa.Table:
-    """Without spaces around names and texts, and without what separators at the ends of lines make: empty columns."""
+    """Strip spaces around names and texts, and drop empty columns caused by separators at line ends."""
     table = table.rename_columns([name.strip() for name in table.column_names])
     named = [k for k, name in enumerate(table.column_names) if name or not pa.types.is_null(table.column(k).type)]
     table = table.select(named)
@@ -137,7 +137,7 @@ def _read(path: Path, compression: str | None, dialect: Dialect, names: list[str
 
 
 def parse_error_message(path: Path, complaint: str, dialect: Dialect) -> str:
-    """What pyarrow says of a text table that it cannot read, for a person."""
+    """A readable message for a text table that pyarrow cannot read."""
     found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", complaint)
     if not found:
         return Message("{file} cannot be read as a table: {why}.", file=path, why=complaint.splitlines()[0].rstrip("."))
@@ -160,7 +160,7 @@ def _quoted(complaint: str) -> str:
 
 
 def _check_header(path: Path, head: bytes, dialect: Dialect) -> list[str]:
-    """The names in the first line, which must be some."""
+    """Check that the first line has names."""
     lines = [line for line in decode_sample(head, dialect.encoding).splitlines() if line.strip()]
     first = "".join(lines[dialect.skipped : dialect.skipped + 1])
     names = [name.strip().strip('"') for name in first.split(dialect.separator)]

@@ -19,7 +19,7 @@ def demo(
     lang: Annotated[str | None, options.language()] = None,
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
-    """Make a table of loans, and fit it as anybody's own."""
+    """Create a table of loans, and fit a model to it."""
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.fitting.run import Settings, run
     from hiperplano.cli.workflow.problem import TableOptions

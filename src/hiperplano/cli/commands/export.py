@@ -88,7 +88,7 @@ def _write(fitted: Any, to: str, path: Path, table: str, dialect: str, keep: lis
 
 
 def _scorecard(fitted: Any) -> Any:
-    """A scorecard without the steps that pick its columns; another model as it is, to be refused by name."""
+    """A scorecard without the steps that select its columns; any other model unchanged, to be rejected by name."""
     return fitted[-1] if hasattr(fitted, "steps") else fitted
 
 

@@ -131,7 +131,7 @@ def fit(
 
 
 def _validation(given: str, split_by: str | None) -> float | Path:
-    """A share, or another file."""
+    """The validation rows: a share, or another file."""
     try:
         share = float(given)
     except ValueError:

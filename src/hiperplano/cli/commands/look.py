@@ -51,12 +51,12 @@ def look(
 
 
 def show_columns(terminal: Any, file: Path, target: str | None, choices: Any) -> None:
-    """Print what is known of the columns of a file.
+    """Print the facts about the columns of a file.
 
     Parameters
     ----------
     target : str or None
-        With it, how much each column tells of it.
+        If given, the table also shows how much each column says about the target.
     """
     from hiperplano.cli.overview import column_facts, overview_table
     from hiperplano.cli.workflow.problem import read_problem

@@ -80,7 +80,7 @@ def separable(
 
 
 def _two_classes(target: Any, positive: str | None) -> Any:
-    """The labels, or whether they are the one asked for."""
+    """The labels, or whether they equal the requested one."""
     from hiperplano.errors import InvalidParameter
 
     known = [str(label) for label in target.classes]

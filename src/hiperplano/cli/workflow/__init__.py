@@ -1,1 +1,1 @@
-"""From a table to a fitted, evaluated and saved model: what the subcommands do."""
+"""The work of the subcommands: from a table to a fitted, evaluated and saved model."""

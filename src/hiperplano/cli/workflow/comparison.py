@@ -1,4 +1,4 @@
-"""Several models on the same folds."""
+"""Comparison of several models on the same folds."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ = translator("terminal")
 
 @dataclass(frozen=True)
 class Row:
-    """A model with its measures on every fold.
+    """A model with its metrics on every fold.
 
     Attributes
     ----------
     measures, training : dict of str to ndarray
-        On the rows held out, and on those of the fit.
+        Metrics on the held-out rows and on the training rows.
     baseline : bool
-        Whether it is a constant, which is there to be beaten.
+        Whether it is a constant baseline.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Row:
     baseline: bool = False
 
     def interval(self, name: str) -> tuple[float, float, float]:
-        """Mean over the folds, standard error of it, and half the width of its 95% interval.
+        """Mean over the folds, its standard error, and half the width of its 95% interval.
 
         Parameters
         ----------
         name : str
-            Of a metric.
+            Name of a metric.
         """
         values = self.measures[name]
         error = float(values.std(ddof=1) / np.sqrt(len(values)))
@@ -72,9 +72,9 @@ def compare_models(
     probabilities: bool = False,
     terms: Sequence[str] = (),
 ) -> tuple[list[Row], dict[str, str]]:
-    """Rows of the comparison, in the order of simplicity, and what was left out, with the reason.
+    """Rows of the comparison, the simplest model first, and the omitted models with reasons.
 
-    `every` leaves models out that are too slow for the table or refuse it; otherwise a refusal is an error.
+    With `every`, models that are too slow for the table or reject it are omitted; otherwise a rejection is an error.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def compare_models(
     fill : str
         As in `Coding`.
     step : callable
-        Is told the name of the model that is about to be fitted.
+        Called with the name of the next model.
     """
     y, positive = problem.target.values, problem.target.positive
     choices = [BASELINES[problem.target.task], *choices]
@@ -158,7 +158,7 @@ def _folds(problem: Problem, n_folds: int, seed: int) -> Any:
 
 
 def primary_metric(rows: Sequence[Row], task: str, n_classes: int) -> str:
-    """What decides: the cost where there are costs, else how well classes are ordered, or the error."""
+    """The metric for the choice: cost if costs are given, else the ranking of classes, or the error."""
     if task != CLASSIFICATION:
         return "rmse"
     if rows and all("cost" in row.measures for row in rows):
@@ -167,12 +167,12 @@ def primary_metric(rows: Sequence[Row], task: str, n_classes: int) -> str:
 
 
 def _mark_best(rows: list[Row], task: str, n_classes: int, probabilities: bool = False) -> list[Row]:
-    """The best, and the simplest within one standard error of it.
+    """Mark the best model, and the simplest within one standard error of it.
 
     Parameters
     ----------
     probabilities : bool
-        Whether only models that give them can be recommended.
+        Whether to recommend only models with probabilities.
     """
     allowed = [
         place for place, row in enumerate(rows) if not row.baseline and (not probabilities or "loss" in row.measures)
@@ -189,7 +189,7 @@ def _mark_best(rows: list[Row], task: str, n_classes: int, probabilities: bool =
 
 
 def comparison_table(rows: Sequence[Row], task: str, n_classes: int, n_folds: int) -> Table:
-    """Models in rows, measures in columns, each with half the width of its interval."""
+    """Models in rows, metrics in columns, each with half the width of its interval."""
     table = make_table(
         _("Models on the same {n} folds: mean ± half of the 95% interval", n=n_folds),
         caption=_("★ best   ◆ simplest within one standard error of it (upper rows are simpler)   s: seconds of a fit"),
@@ -221,7 +221,7 @@ def _with_interval(row: Row, name: str) -> str:
 
 
 def comparison_json(rows: Sequence[Row], task: str) -> dict[str, Any]:
-    """The same for machines."""
+    """The comparison as JSON data."""
     models = []
     for row in rows:
         measures = {}

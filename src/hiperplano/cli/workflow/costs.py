@@ -27,7 +27,7 @@ def read_costs(path: Path, classes: list[Any], positive: Any) -> Array:
     classes : list
         Labels of the target, sorted.
     positive : object
-        Of two classes the one that is looked for.
+        The positive one of two classes.
 
     Returns
     -------

@@ -19,13 +19,13 @@ METRICS = {
     "classification": ("auc", "ks", "loss", "accuracy", "cost"),
     "regression": ("rmse", "r2", "mae"),
 }
-"""By which models are compared."""
+"""Metrics by which models are compared."""
 _SHOWN = ("base_rate", "auc", "auc_low", "auc_high", "gini", "ks", "loss", "accuracy", "cutoff", "cost")
 LOWER_IS_BETTER = ("loss", "cost", "rmse", "mae")
 
 
 def metric_label(name: str) -> str:
-    """What a measure is called."""
+    """Label of a metric."""
     return {
         "base_rate": _("base rate"),
         "gini": "Gini",
@@ -45,12 +45,12 @@ def metric_label(name: str) -> str:
 def evaluate_model(
     model: Any, rows: Array, y: Array, positive: Any = None, costs: Array | None = None
 ) -> dict[str, float]:
-    """The measures of a classifier or a regressor on rows as it takes them."""
+    """The metrics of a classifier or a regressor on rows in its own coding."""
     return evaluate_sample(prepare_subject(model, rows, y, None, None, positive, None).validation, costs)
 
 
 def evaluate_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:
-    """The measures of a model on rows; those that have no meaning are left out."""
+    """The metrics of a model on rows; meaningless ones are omitted."""
     if sample.classes is None:
         return {name: regression_metrics(sample)[name] for name in METRICS["regression"]}
     found = {"accuracy": sample.mean(sample.right)}
@@ -67,7 +67,7 @@ def evaluate_sample(sample: Sample, costs: Array | None = None) -> dict[str, flo
 
 
 def _ranking(sample: Sample) -> dict[str, float]:
-    """How well two classes are ordered, where both are there."""
+    """Ranking metrics of two classes, if both are present."""
     auc = sample.ranking.auc
     if np.isnan(auc):
         return {}
@@ -78,12 +78,12 @@ def _ranking(sample: Sample) -> dict[str, float]:
 
 
 def score_stability(subject: Subject, edges: list[float], counts: list[float]) -> dict[str, float]:
-    """The population stability index of scores against the bands of a fit; nothing where these are not known.
+    """The population stability index of scores relative to the bands of the fit; empty if these are unknown.
 
     Parameters
     ----------
     edges, counts : list
-        Bands of the training rows' scores, and how many rows lay in each.
+        Bands of the training rows' scores, and the number of rows in each.
     """
     if not counts or subject.task == "many classes":
         return {}

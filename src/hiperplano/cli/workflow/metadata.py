@@ -1,4 +1,4 @@
-"""Metadata in a model's file: where the model came from, and which columns it expects."""
+"""Metadata in a model's file: provenance, and the expected columns."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class Metadata:
-    """Where a fit came from.
+    """Provenance of a fit.
 
     Attributes
     ----------
     measures : dict of str to dict
-        Figures of the fit, by part of the rows: "training" and "validation".
+        Metrics of the fit, by part of the rows: "training" and "validation".
     selection : list of dict
-        Columns left out by selection, with the criterion before and after each.
+        Columns removed by selection, with the criterion before and after each.
     score_edges, score_counts : list
-        Bands of the training rows' scores, and how many rows lie in each: what new scores are compared with.
+        Bands of the training rows' scores, and the number of rows in each, for comparison with new scores.
     weight : str or None
-        Column of weights of the rows.
+        Column of weights.
     """
 
     task: str
@@ -59,7 +59,7 @@ class Metadata:
     weight: str | None = None
 
     def attach(self, pipeline: Pipeline) -> Pipeline:
-        """Put the metadata on a pipeline, in plain values, so that they are saved with it; return the pipeline."""
+        """Store the metadata on a pipeline as plain values, so that they are saved with it; return the pipeline."""
         pipeline.metadata_ = asdict(self)
         return pipeline
 
@@ -68,7 +68,7 @@ class Metadata:
         return None if self.costs is None else np.array(self.costs)
 
     def provenance(self) -> dict[str, str]:
-        """As text, for a page."""
+        """The metadata as text, for a page."""
         steps = ", ".join(f"{step['left_out']} ({decimal(step['after'], 1).text})" for step in self.selection)
         chosen = {_("Left out by selection"): steps} if steps else {}
         share = significant(self.validation).text if isinstance(self.validation, float) else self.validation
@@ -84,12 +84,12 @@ class Metadata:
 
 
 def versions() -> dict[str, str]:
-    """Of what computes."""
+    """Versions of the libraries."""
     return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
 
 
 def command_line(arguments: list[str]) -> str:
-    """The command as it can be typed again."""
+    """The command line, quoted so that it can be run again."""
     return shlex.join(["hiperplano", *arguments])
 
 
@@ -100,7 +100,7 @@ def file_digest(path: Path) -> str:
 
 
 def load_with_metadata(path: Path) -> tuple[Pipeline, Metadata]:
-    """A model of the command `hiperplano fit`, with its values."""
+    """A model saved by `hiperplano fit`, with its metadata."""
     model = load(path)
     values = getattr(model, "metadata_", None)
     if not isinstance(model, Pipeline) or not isinstance(values, dict):

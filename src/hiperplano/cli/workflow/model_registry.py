@@ -17,24 +17,24 @@ TASKS = (CLASSIFICATION, REGRESSION)
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model that can be asked for by name.
+    """A model that can be selected by name.
 
     Attributes
     ----------
     make : callable
-        From a seed to an estimator that is not fitted.
+        Function from a seed to an unfitted estimator.
     scaled : bool
-        Whether it wants columns in units of their spread: where it ends depends on them.
+        Whether columns must be standardised, because the result depends on their scales.
     most_cells : float
-        Rows times columns of the numbers beyond which a comparison leaves it out, as too slow.
+        Number of rows times columns above which a comparison omits it, as too slow.
     separable_only : bool
-        Whether it refuses classes that overlap.
+        Whether it rejects overlapping classes.
     scaled_target : bool
-        Whether it wants the target of a regression in units of its spread.
+        Whether the target of a regression must be standardised.
     strength : str
-        Its parameter that the option for the strength of a penalty sets: "C", "alpha" or none.
+        Name of its penalty parameter: "C", "alpha" or empty.
     baseline : bool
-        Whether it is there to be compared with only.
+        Whether it is only a baseline for comparisons.
     """
 
     name: str
@@ -50,7 +50,7 @@ class ModelChoice:
 
 
 def _model(name: str, seeded: bool = False, **parameters: Any) -> Callable[[int], Any]:
-    """A factory that loads a public name when it is called."""
+    """A factory that imports a public name on its first call."""
 
     def make(seed: int) -> Any:
         import hiperplano
@@ -87,7 +87,7 @@ _ENDLESS = float("inf")
 _PENALTIES = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 
 BASELINES = {task: ModelChoice("constant", task, _constant(task), baseline=True) for task in TASKS}
-"""What every model must beat: the shares of the classes, or the mean."""
+"""The baseline of every model: the shares of the classes, or the mean."""
 
 MODELS = (
     ModelChoice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
@@ -162,12 +162,13 @@ MODELS = (
         most_cells=3e5,
     ),
 )
-"""In the order of simplicity: one formula, then one convex problem, then a penalty to be chosen, then learners whose
-end depends on the way, then more coefficients, then one for each row."""
+"""Models in order of complexity: closed-form solutions, convex problems, models with a tuned penalty, learners whose
+result depends on the order of visits, models with more coefficients, and models with one coefficient for each row.
+"""
 
 
 def suitable_models(task: str, n_classes: int) -> list[ModelChoice]:
-    """The models that fit a target."""
+    """The models that suit a target."""
     return [each for each in MODELS if each.task == task and (each.many_classes or n_classes == 2)]
 
 

@@ -1,4 +1,4 @@
-"""A file and a target → rows to learn from."""
+"""From a file and a target to training rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TableOptions:
     positive: str | None = None
 
     def read(self, path: Path, keep: Sequence[str] = ()) -> tuple[pa.Table, Source]:
-        """The table, without the columns that are not wanted; those in `keep` are."""
+        """Read the table without unwanted columns; those in `keep` are always read."""
         only = [*(self.only or []), *keep] if self.only else []
         return read_table(
             path,
@@ -57,12 +57,12 @@ class TableOptions:
     def kinds(
         self, table: pa.Table, target: str | None, leaks: bool, keep_codes: bool = False
     ) -> tuple[pa.Table, list[Column]]:
-        """The table without codes for "no value", and its columns.
+        """The table without codes for missing values, and its columns.
 
         Parameters
         ----------
         keep_codes : bool
-            Whether codes that were guessed stay in the table.
+            Whether guessed codes stay in the table.
         """
         missing = {name: _values(text) for name, text in options.pairs("--missing", list(self.missing or [])).items()}
         _refuse_unknown("--missing", missing, table.column_names)
@@ -81,12 +81,12 @@ class Problem:
     Attributes
     ----------
     frame : pandas frame
-        Without the target, and without rows whose target is missing; its index has the numbers of the rows in the
-        file, from 1 on.
+        Frame without the target and without rows whose target is missing. Its index holds the row numbers of the file,
+        from 1.
     extra : pandas frame
-        Columns that no model sees but that weigh or split the rows.
+        Columns for weights or splits, which no model uses.
     notes : list of str
-        What a person should know of how the table was read.
+        Notes for the user on how the table was read.
     """
 
     source: Source
@@ -112,15 +112,15 @@ def read_problem(
     Parameters
     ----------
     target : str
-        Name of its column.
+        Name of the target column.
     leaks : bool
-        Whether to suspect columns that tell the target.
+        Whether to check for columns that reveal the target.
     keep_codes : bool
-        Whether codes for "no value" stay in the frame: bins give each of them its own place.
+        Whether codes for missing values stay in the frame, for binning, where each has its own bin.
     aside : sequence of str
-        Columns that are not for the model: weights, or what splits the rows.
+        Columns for weights or splits, which the model does not use.
     step : callable, optional
-        Is told what is being done.
+        Called with a description of each step.
     """
     step = step or (lambda text="": None)
     if choices.task is not None:
@@ -154,7 +154,7 @@ def read_problem(
 
 
 def _codes_note(columns: list[Column], choices: TableOptions) -> list[str]:
-    """What was taken for a code of "no value" without being told."""
+    """A note on values that were assumed to be codes for missing values."""
     told = options.pairs("--missing", list(choices.missing or []))
     guessed = [each for each in columns if each.used and each.codes and each.name not in told and ALL not in told]
     if not guessed:
@@ -171,7 +171,7 @@ def _codes_note(columns: list[Column], choices: TableOptions) -> list[str]:
 
 
 def _typed(text: str) -> str:
-    """As a shell takes it: in quotes where it has spaces."""
+    """Quoted for a shell if it has spaces."""
     return text if all(sign.isalnum() or sign in "_=-.,:" for sign in text) else f"'{text}'"
 
 
@@ -190,13 +190,13 @@ def _category_note(names: list[str]) -> list[str]:
 
 
 def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
-    """The rows that have a target, and a sentence on those that have none.
+    """The rows with a target, and a sentence on those without.
 
     Returns
     -------
     table : pyarrow Table
     note : str
-        Empty where no row was left out.
+        Empty if no row was dropped.
     """
     n = table.column(target).null_count
     if not n:
@@ -218,7 +218,7 @@ def _refuse_unknown(option: str, given: dict[str, list[str]], names: list[str]) 
 
 
 def hint(name: str, names: list[str]) -> str:
-    """The columns that look like one that is not there."""
+    """Column names similar to one that does not exist."""
     near = get_close_matches(name, names, 3, 0.6)
     if near:
         return _("did you mean {names}?", names=", ".join(map(repr, near)))

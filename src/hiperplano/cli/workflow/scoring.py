@@ -32,15 +32,15 @@ class ScoredTable:
     Attributes
     ----------
     coded : ndarray
-        The rows as the model takes them, coded but not scaled.
+        The coded rows, before scaling.
     rows : ndarray
-        The same, scaled where the model wants it.
+        The same rows, scaled if the model needs it.
     notes : list of str
-        What a person should know of how the table was read.
+        Notes for the user on how the table was read.
     novelty : Novelty
-        How its rows differ from those of the fit.
+        How the rows differ from those of the fit.
     weight : ndarray or None
-        What the rows weigh in measures, where the fit had weights and the table has their column.
+        Weights of the rows in metrics, if the fit had weights and the table has their column.
     """
 
     pipeline: Pipeline
@@ -69,20 +69,20 @@ def score_table(
     needs_target: bool = False,
     strict: bool = False,
 ) -> ScoredTable:
-    """Code the rows of a table for a saved model; with the target where the model is to be evaluated.
+    """Code the rows of a table for a saved model, with the target if the model is to be evaluated.
 
     Parameters
     ----------
     model : Path
-        Written by `hiperplano fit`.
+        Model file written by `hiperplano fit`.
     file : Path
-        Of the table.
+        Path of the table.
     separator, decimal, sheet : str, optional
-        Of a text table, and of a workbook.
+        Format of a text table, and sheet of a workbook.
     target : str, optional
-        Name of its column, if it is not that of the fit.
+        Name of the target column, if it differs from that of the fit.
     strict : bool
-        Whether to refuse a table that holds anything unlike the rows of the fit.
+        Whether to reject a table with anything that the fit did not see.
     """
     pipeline, metadata = load_with_metadata(model)
     table, source = read_table(file, separator=separator, decimal=decimal, sheet=sheet)
@@ -100,7 +100,7 @@ def score_table(
     frame = to_frame(table)
     frame.index = numbers + 1
     weight = _weight(metadata, frame, notes) if needs_target else None
-    if weight is not None and y is not None and not weight.all():  # a row of weight 0 does not exist
+    if weight is not None and y is not None and not weight.all():  # rows of weight 0 are dropped
         frame, y, weight = frame[weight > 0], y[weight > 0], weight[weight > 0]
     found = novelty(pipeline[0], frame)
     refuse_unlike(found, file, strict)
@@ -122,12 +122,12 @@ def _weight(metadata: Metadata, frame: Any, notes: list[str]) -> Array | None:
 
 
 def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
-    """The decision or number for each row, and what it rests on: a probability for each class, or a score.
+    """The class or number for each row, and its basis: a probability for each class, or a score.
 
     Parameters
     ----------
     rows : ndarray
-        As the model takes them.
+        Rows in the coding of the model.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
 
 
 def refuse_unlike(found: Novelty, file: Path, strict: bool) -> None:
-    """Refuse a table that is another one, and with `strict` one that holds anything unlike the rows of the fit."""
+    """Reject a table of another kind and, with `strict`, one with anything that the fit did not see."""
     missing = found.missing_columns
     if missing and (strict or 2 * len(missing) >= found.n_columns):
         raise InvalidFile(
@@ -174,7 +174,7 @@ def refuse_unlike(found: Novelty, file: Path, strict: bool) -> None:
 
 
 def _sentences(found: Novelty) -> list[str]:
-    """What a person should know before the scores are used."""
+    """Notes that the user should read before using the scores."""
     said: list[str] = []
     if found.missing_columns:
         said.append(

@@ -1,4 +1,4 @@
-"""Rows → a fitted model: split, encode, fit."""
+"""From rows to a fitted model: split, coding, fit."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 
 _ = translator("terminal")
 
-_FIRTH_CELLS = 1e5  # beyond, the profiles that its intervals need take longer than anybody waits
+_FIRTH_CELLS = 1e5  # above this size, the profiles for the intervals of Firth's method take too long
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a person asks of a fit.
+    """Options of a fit.
 
     Attributes
     ----------
     costs : ndarray or None
-        Of decisions: the model is then wrapped in `CostSensitiveClassifier`.
+        Costs of decisions; the model is then wrapped in `CostSensitiveClassifier`.
     strength : dict of str to float
         C or alpha.
     class_weight : dict, "balanced" or None
     cutoff : float or None
-        Probability of the positive class above which it is decided.
+        Probability above which the positive class is predicted.
     positive : label or None
     """
 
@@ -52,14 +52,14 @@ class Wishes:
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A model with what stands before it.
+    """A model with its preprocessing.
 
     Attributes
     ----------
     model : estimator
-        The last step: it decides.
+        The last step, which predicts.
     seconds : float
-        Of the fit alone.
+        Duration of the fit alone.
     """
 
     choice: ModelChoice
@@ -69,11 +69,11 @@ class FittedModel:
 
     @property
     def linear(self) -> Any:
-        """What has coefficients."""
+        """The estimator with coefficients."""
         return getattr(self.model, "estimator_", getattr(self.model, "regressor_", self.model))
 
     def scaled(self, coded: Any) -> Any:
-        """Coded rows as the model takes them."""
+        """Coded rows, scaled as the model needs them."""
         return coded if self.scaler is None else self.scaler.transform(coded)
 
     def pipeline(self, coding: Coding) -> Pipeline:
@@ -90,7 +90,7 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
     Parameters
     ----------
     share : float
-        Of the rows, for validation.
+        Share of the rows for validation.
     """
     n = len(target.values)
     if n < 4:
@@ -120,7 +120,7 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
 def fit_model(
     choice: ModelChoice, coded: Any, y: Array, seed: int, wishes: Wishes | None = None, weight: Array | None = None
 ) -> FittedModel:
-    """Fit one model to coded rows, a frame."""
+    """Fit one model to a frame of coded rows."""
     wishes = wishes or Wishes()
     scaler = StandardScaler().set_output(transform="pandas").fit(coded) if choice.scaled else None
     rows = coded if scaler is None else scaler.transform(coded)
@@ -131,7 +131,7 @@ def fit_model(
 
 
 def _as_wished(choice: ModelChoice, model: Any, wishes: Wishes) -> Any:
-    """The model with the parameters that were asked for; one that does not have them is refused."""
+    """The model with the requested parameters; an error if it does not have them."""
     unknown = [name for name in wishes.strength if name != choice.strength]
     if unknown:
         raise InvalidParameter(
@@ -145,7 +145,7 @@ def _as_wished(choice: ModelChoice, model: Any, wishes: Wishes) -> Any:
 
 
 def _wrapped(model: Any, choice: ModelChoice, wishes: Wishes) -> Any:
-    """The model inside what changes its decisions, or its target."""
+    """The model, wrapped if its decisions or its target are changed."""
     if choice.scaled_target:
         return TransformedTargetRegressor(model, transformer=StandardScaler())
     if wishes.costs is not None:
@@ -169,13 +169,13 @@ def fit_auto(
     wishes: Wishes | None = None,
     weight: Array | None = None,
 ) -> tuple[FittedModel, str]:
-    """The default model, or where it has no finite solution the next one that has; with a note.
+    """The default model or, if it has no finite solution, the next one that has; with a note.
 
     Returns
     -------
     fitted : FittedModel
     note : str
-        Empty where the first model was kept.
+        Empty if the first model was kept.
     """
 
     def fit(name: str) -> FittedModel:
@@ -192,7 +192,7 @@ def fit_auto(
     if "C" in wished:
         return fit("logistic-l2"), ""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeparationWarning)  # what is said of a model that is not kept helps nobody
+        warnings.simplefilter("ignore", SeparationWarning)  # warnings of a model that is not kept are irrelevant
         warnings.simplefilter("ignore", ConvergenceWarning)
         first = fit("logistic")
     solution = first.linear.solution_

@@ -13,7 +13,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def takes_dask(function: Method) -> Method:
-    """A function of rows that may lie anywhere: dask's X, y and sample_weight become one design."""
+    """Decorator for functions of rows: Dask's X, y and sample_weight become one design."""
 
     @wraps(function)
     def anywhere(*args: Any, **kwargs: Any) -> Any:
@@ -24,7 +24,7 @@ def takes_dask(function: Method) -> Method:
         if is_dask(found.get("X")):
             from hiperplano.data.cluster.collections import cluster_of
 
-            rows_of = getattr(found.get("self"), "_cluster_of", cluster_of)  # a model may take columns of all kinds
+            rows_of = getattr(found.get("self"), "_cluster_of", cluster_of)  # a model may accept columns of all kinds
             found["X"] = rows_of(found["X"], found.get("y"), found.get("sample_weight"))
             found.update({name: None for name in ("y", "sample_weight") if name in found})
         return function(*given.args, **given.kwargs)
@@ -33,7 +33,7 @@ def takes_dask(function: Method) -> Method:
 
 
 def by_rows(method: Method) -> Method:
-    """A method that makes something of each row by itself: of a dask collection it makes a dask array."""
+    """Decorator for methods that work row by row: a Dask collection gives a Dask array."""
 
     @wraps(method)
     def anywhere(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:

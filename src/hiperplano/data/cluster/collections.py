@@ -32,9 +32,9 @@ class Partitions:
     ----------
     parts : Parts
     lengths : list of int or None
-        Rows in each; None where dask does not know.
+        Rows in each part; None if Dask does not know.
     example : array or table
-        One row, or two, of the same kind as those of the parts.
+        One or two rows of the same type as those of the parts.
     """
 
     parts: Parts
@@ -43,7 +43,7 @@ class Partitions:
 
 
 def cluster_of(X: Any, y: Any = None, sample_weight: Any = None) -> Cluster:
-    """Rows, targets and weights that come as dask collections, or targets and weights as arrays beside them.
+    """A design from rows, targets and weights given as Dask collections; targets and weights may also be arrays.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _array_partitions(given: Any, name: str) -> Partitions:
 
 
 def one_chunk_of_columns(given: Any) -> Any:
-    """A dask array that is cut along its rows alone."""
+    """A Dask array that is chunked along its rows only."""
     return given.rechunk({1: -1}) if given.ndim == 2 and len(given.chunks[1]) > 1 else given
 
 
@@ -149,7 +149,7 @@ def _not_two_dimensional(ndim: int) -> InvalidData:
 
 
 def _looked_at(collections: dict[str, Partitions], stored: bool) -> dict[str, list[tuple[int, int]]]:
-    """Rows of every partition, and for sparse rows how many numbers are stored: one pass if dask does not know."""
+    """Rows of every partition, and number of stored entries for sparse rows; needs one pass if Dask does not know."""
     unknown = {name: one for name, one in collections.items() if one.lengths is None or (stored and name == "X")}
     keys = [key for one in unknown.values() for key in one.parts.keys]
     parts = Parts({key: task for one in unknown.values() for key, task in one.parts.graph.items()}, keys)
@@ -162,7 +162,7 @@ def _looked_at(collections: dict[str, Partitions], stored: bool) -> dict[str, li
 
 
 def _aligned(given: Partitions, lengths: list[int], wanted: list[int], name: str) -> Parts:
-    """The entries of a target or of weights by partitions of the rows, which may be cut otherwise."""
+    """The entries of a target or of weights by partitions of the rows, whose boundaries may differ."""
     _refuse_other_length(name, sum(lengths), sum(wanted))
     parts, cuts = given.parts, [0, *accumulate(lengths)]
     if lengths == wanted:
@@ -193,7 +193,7 @@ def _refuse_other_length(name: str, found: int, n_rows: int) -> None:
 
 
 def _names(X: Any) -> Array | None:
-    """Names of the columns, where all are text, as scikit-learn takes them."""
+    """Names of the columns, if all are strings, as in scikit-learn."""
     columns = getattr(X, "columns", None)
     if columns is None or not all(isinstance(column, str) for column in columns):
         return None

@@ -35,7 +35,7 @@ from hiperplano.messages import Message
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """A row vector: one piece for each partition, where that lies.
+    """A row vector: one piece for each partition, stored with it.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Pieces:
     width : tuple of int
         () or (k,).
     name : str, optional
-        Under which mappings hold them.
+        Key of the arrays in such mappings.
     """
 
     parts: Parts
@@ -57,23 +57,23 @@ class Pieces:
 
 
 class Cluster(Design):
-    """Rows in partitions that Dask's scheduler hands to its workers, with their row vectors.
+    """Rows in partitions of a Dask collection, with their row vectors.
 
-    A pass is one graph. It runs on the scheduler that is active: threads, processes, or a cluster with a client. Rows
-    that were persisted stay where they are, others are read again in every pass. Row vectors stay with the worker that
-    made them; only sums travel.
+    A pass is one graph. It runs on the active scheduler: threads, processes, or a cluster with a client. Persisted rows
+    stay in place; others are read again in every pass. Row vectors stay on the worker that computed them; only sums are
+    transferred.
 
     Parameters
     ----------
     parts : Parts
-        The rows of every partition, as `reader` takes them.
+        The rows of every partition, in the form that `reader` expects.
     lengths : sequence of int
         Rows in every partition, none of them 0.
     reader : Reader
     vectors : mapping of str to Pieces
-        With the target "y", of shape (m, targets), and "weight" unless all weights are one.
+        Row vectors: the target "y", of shape (m, targets), and "weight" unless all weights are one.
     places : sequence of Place
-        Where partitions lie in the table that came in.
+        Positions of the partitions in the input table.
     names, one_target, density, reading_cost
         As in `Design`.
     """
@@ -124,7 +124,7 @@ class Cluster(Design):
         return self._kept(from_host("nothing", [()]), rows, inputs)[1]["values"]
 
     def _kept(self, total: Parts, rows: Parts, inputs: list[Parts]) -> tuple[Sums, dict[str, Pieces]]:
-        """Sums on the host, and row vectors that stay with the workers."""
+        """Sums in memory, and row vectors that stay on the workers."""
         shapes = rows.some([0]).each(widths)
         wanted = Parts({**total.graph, **shapes.graph}, [*total.keys, *shapes.keys])
         (found, shape_of), stay = kept(wanted, rows, self._places, inputs)
@@ -135,7 +135,7 @@ class Cluster(Design):
         return from_host("work", [Work(statistic, combine, self._reader, names, np.geterr())])
 
     def _inputs(self, statistic: Any = None) -> list[Parts]:
-        """The row vectors of every partition, and first its rows, unless the statistic does not read them."""
+        """The row vectors of every partition, preceded by its rows unless the statistic does not read them."""
         vectors = [vector.parts for vector in self._vectors.values()]
         return [self._parts, *vectors] if getattr(statistic, "reads_rows", True) else vectors
 
@@ -158,7 +158,7 @@ class Cluster(Design):
         return changed
 
     def _pieces(self, vector: RowVector) -> Pieces:
-        """A vector of this design as it is; an array on the host is cut, and sent to the workers once."""
+        """A vector of this design unchanged; an array in memory is split, and sent to the workers once."""
         if isinstance(vector, Pieces):
             return vector
         vector = np.asarray(vector)
@@ -196,7 +196,7 @@ class Cluster(Design):
         return self.with_vectors(chosen=mask)._on_host(dict.fromkeys(range(len(self._lengths))))
 
     def _on_host(self, taken: dict[int, Array | None]) -> InMemory:
-        """Chosen rows of some partitions, as `chosen_rows` takes them."""
+        """Selected rows of some partitions, as in `chosen_rows`."""
         work, inputs = self._work(None), [parts.some(list(taken)) for parts in self._inputs()]
         places, lengths = [self._places[one] for one in taken], [self._lengths[one] for one in taken]
         columns = zip(taken.values(), places, lengths, *(parts.keys for parts in inputs), strict=True)
@@ -210,7 +210,7 @@ class Cluster(Design):
         return InMemory(x, joined.pop("y"), None, self.one_target, self.names, joined)
 
     def each_as_rows(self) -> Parts:
-        """Every partition as rows in memory, without targets: for predictions."""
+        """Every partition as rows in memory, without targets, for predictions."""
         sent = from_host("reader", [self._reader, self.names])
         columns = zip(self._places, self._parts.keys, strict=True)
         return tasks(rows_alone, ([*sent.keys, *column] for column in columns), [sent.graph, self._parts.graph])
@@ -221,7 +221,7 @@ class Cluster(Design):
         return tuple(self._lengths)
 
     def weighted_rows(self) -> Design:
-        """Rows without weight are left out where they lie."""
+        """Drop rows of weight 0 on their workers."""
         if not self.has_weight:
             return self
         weights = self._vectors["weight"].arrays()
@@ -232,7 +232,7 @@ class Cluster(Design):
         return self._with_weight(full, [counts[one] for one in full])
 
     def _with_weight(self, full: list[int], counts: list[int]) -> Cluster:
-        """The rows that have weight, of the partitions that have some."""
+        """The rows with nonzero weight, of the partitions that have some."""
         places = [self._places[one] for one in full]
         named = {name: vector.arrays().some(full) for name, vector in self._vectors.items()}
         named.setdefault("row", from_host("row", [place.row_numbers() for place in places]))

@@ -31,9 +31,9 @@ class _Call:
 
 
 def lazily(model: Any, method: str, X: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A dask array with what a method of a model makes of the rows of a dask array, a dataframe, or a cluster.
+    """A Dask array with the results of a model's method for the rows of a Dask array, a dataframe, or a cluster.
 
-    Its rows are cut as those of X. The shape and type come from a call with one row of zeros.
+    Its chunks of rows are those of X. The shape and dtype come from a call with one row of zeros.
     """
     if isinstance(X, Cluster):
         nothing = InMemory(np.zeros((1, X.n_columns), X.dtype), np.empty((1, 0)), None, names=X.names)
@@ -56,5 +56,5 @@ def _of_partition(call: _Call, number: int, part: Any) -> Array:
         return call.nothing
     try:
         return call(part)
-    except Exception as problem:  # whatever a user's own reading or function raises
+    except Exception as problem:  # user code may raise anything
         raise unreadable(Place(number), problem) from problem

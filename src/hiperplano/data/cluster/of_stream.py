@@ -1,4 +1,4 @@
-"""A stream as a `Cluster`: workers read its chunks."""
+"""A stream as a `Cluster`, whose workers read its chunks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hiperplano.data.stream import Stream
 
 
 def on_workers(stream: Stream) -> Cluster:
-    """The rows of a stream as partitions of a cluster: one for each chunk, read by a worker in every pass.
+    """The rows of a stream as partitions of a cluster, one for each chunk, read by a worker in every pass.
 
-    Workers must see the files under the same names. Targets and weights, which the first pass found, go to them once.
+    Workers must see the files under the same names. Targets and weights from the first pass are sent to them once.
     """
     source, sizes = stream.source, stream.source.sizes.tolist()
     full = [chunk for chunk, size in enumerate(sizes) if size]

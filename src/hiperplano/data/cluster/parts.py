@@ -19,22 +19,22 @@ from hiperplano.data.cluster.tasks import combined
 Key = tuple[str, int] | str
 Graph = dict[Any, Any]
 
-_BRANCHES = 8  # sums that one task of the reduction tree adds
+_BRANCHES = 8  # number of sums added by one task of the reduction tree
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
     """One result for each partition.
 
-    It has the methods that dask asks of a collection, so that `dask.persist` leaves results with the workers that made
-    them. A graph of plain dicts costs a tenth of one made of `dask.delayed` calls.
+    It implements Dask's collection interface, so that `dask.persist` keeps results on the workers. A graph of plain
+    dicts costs a tenth of one made of `dask.delayed` calls.
 
     Attributes
     ----------
     graph : dict
         Tasks, or results, by key.
     keys : list
-        Of the results, in the order of the partitions.
+        Keys of the results, in the order of the partitions.
     """
 
     graph: Graph
@@ -47,7 +47,8 @@ class Parts:
             collection = collection.optimize()
         graph, keys = ensure_dict(collection.__dask_graph__()), list(flatten(collection.__dask_keys__()))
         optimized = ensure_dict(collection.__dask_optimize__(graph, keys))
-        # Persisted results are left out of optimized graphs, though tasks name them: they keep the results alive.
+        # Persisted results are missing from optimized graphs, although tasks refer to them; they are added to keep them
+        # alive.
         return cls({key: result for key, result in graph.items() if is_future(result)} | optimized, keys)
 
     def some(self, which: Sequence[int]) -> Parts:
@@ -55,7 +56,7 @@ class Parts:
         return Parts(self.graph, [self.keys[one] for one in which])
 
     def each(self, task: Callable[..., Any], *first: Any) -> Parts:
-        """A task for every result, which is its last argument."""
+        """One task for every result, which is its last argument."""
         return tasks(task, ([*first, key] for key in self.keys), [self.graph])
 
     def __dask_graph__(self) -> Graph:
@@ -86,30 +87,30 @@ def _persisted(graph: Graph, keys: list[Any], *, rename: Any = None) -> Parts:
 
 
 def is_future(result: Any) -> bool:
-    """Whether a result lies with a worker of a cluster."""
+    """Whether a result is stored on a worker."""
     return "distributed" in sys.modules and isinstance(result, sys.modules["distributed"].Future)
 
 
 def values(parts: Parts) -> list[Any]:
-    """The results on the host, from the scheduler that is active."""
+    """The results in memory, from the active scheduler."""
     found: list[Any] = list(compute_as_if_collection(Parts, parts.graph, parts.keys))
     return found
 
 
 def from_host(name: str, contents: Iterable[Any]) -> Parts:
-    """Objects of the host, each of which goes to the workers once."""
+    """Objects in memory, each of which is sent to the workers once."""
     keys = fresh_keys(name)
     graph = dict(zip(keys, contents, strict=False))
     return Parts(graph, list(graph))
 
 
 def fresh_name(name: str) -> str:
-    """A name that nobody else has."""
+    """A unique name."""
     return f"hiperplano-{name}-{uuid4().hex}"
 
 
 def fresh_keys(name: str) -> Iterable[tuple[str, int]]:
-    """Keys that nobody else has."""
+    """Unique keys."""
     token, number = fresh_name(name), 0
     while True:
         yield token, number
@@ -117,7 +118,7 @@ def fresh_keys(name: str) -> Iterable[tuple[str, int]]:
 
 
 def tasks(task: Callable[..., Any], arguments: Iterable[Sequence[Any]], graphs: Iterable[Graph]) -> Parts:
-    """Calls of a function, one for each list of arguments, in which keys of some graphs stand for their results."""
+    """Calls of a function, one for each list of arguments, in which keys of graphs stand for their results."""
     keys = fresh_keys(task.__name__)
     graph = {key: (task, *listed) for key, listed in zip(keys, arguments, strict=False)}
     names = list(graph)
@@ -127,9 +128,10 @@ def tasks(task: Callable[..., Any], arguments: Iterable[Sequence[Any]], graphs: 
 
 
 def tree(work: Parts, parts: Parts) -> Parts:
-    """The sums of all partitions, neighbours first.
+    """The sums of all partitions, adding neighbours first.
 
-    The shape depends on the number of partitions alone, so the bits of the result do not depend on who added when.
+    The shape of the tree depends only on the number of partitions, so the result is the same to the last bit, whatever
+    the schedule.
     """
     graph, level = {**work.graph, **parts.graph}, parts.keys
     while len(level) > 1:

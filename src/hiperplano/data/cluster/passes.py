@@ -17,21 +17,21 @@ _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
 
 
 def computed(wanted: Parts, places: Sequence[Place], inputs: Sequence[Parts]) -> list[Any]:
-    """Results on the host; an error names the partition that failed.
+    """Results in memory; an error names the partition that failed.
 
     Parameters
     ----------
     places : sequence of Place
-        Where each partition lies.
+        Position of each partition.
     inputs : sequence of Parts
-        What the tasks of each partition are made of.
+        Inputs of the tasks of each partition.
     """
     with _named_faults(places, inputs):
         return values(wanted)
 
 
 def kept(wanted: Parts, rows: Parts, places: Sequence[Place], inputs: Sequence[Parts]) -> tuple[list[Any], Parts]:
-    """Results on the host, and others of the same graph that stay where they are made."""
+    """Results in memory, and others of the same graph that stay on the workers."""
     with _named_faults(places, inputs):
         first, stay = dask.persist(wanted, rows)
         return values(first), stay
@@ -40,12 +40,13 @@ def kept(wanted: Parts, rows: Parts, places: Sequence[Place], inputs: Sequence[P
 @contextmanager
 def _named_faults(places: Sequence[Place], inputs: Sequence[Parts]) -> Iterator[None]:
     try:
-        # A statistic of d × d numbers is meant; the setting is there once a client has been made.
+        # A large graph is intended here: a statistic may hold d × d numbers. The setting exists only once a client was
+        # created.
         with dask.config.set({_LARGE_GRAPH: "1GB"} if "distributed" in sys.modules else {}):
             yield
     except HiperplanoError:
         raise
-    except Exception as problem:  # a worker hands on whatever was raised there; it is raised again below
+    except Exception as problem:  # workers pass on any exception, which is raised again below
         lost = _lost(problem, inputs)
         if lost is not None:
             raise lost from problem
@@ -56,7 +57,7 @@ def _named_faults(places: Sequence[Place], inputs: Sequence[Parts]) -> Iterator[
 
 
 def _first_unreadable(places: Sequence[Place], inputs: Sequence[Parts]) -> tuple[Place, BaseException] | None:
-    """The first partition that fails before any of our code sees it, and its error; halves are read to find it."""
+    """The first partition that cannot be read, and its error, found by bisection."""
     if not inputs:
         return None
     probes = tasks(_nothing, zip(*(parts.keys for parts in inputs), strict=True), [parts.graph for parts in inputs])
@@ -76,17 +77,17 @@ def _first_unreadable(places: Sequence[Place], inputs: Sequence[Parts]) -> tuple
 def _error_of(probes: Parts) -> Exception | None:
     try:
         values(probes)
-    except Exception as problem:  # the question is whether anything is raised at all
+    except Exception as problem:  # any exception counts
         return problem
     return None
 
 
 def _nothing(*parts: Any) -> None:
-    """Read, and forget."""
+    """Read, and discard."""
 
 
 def _lost(problem: Exception, inputs: Sequence[Parts]) -> ClusterError | None:
-    """The error for workers or a scheduler that are not there any more; None for other problems."""
+    """The error for lost workers or a lost scheduler; None for other problems."""
     if "distributed" not in sys.modules:
         return None
     from concurrent.futures import CancelledError
@@ -100,7 +101,7 @@ def _lost(problem: Exception, inputs: Sequence[Parts]) -> ClusterError | None:
             "of memory. Make partitions smaller (X.rechunk), or give workers more memory.",
             problem=problem,
         )
-    closed = getattr(client, "ClosedClientError", CommClosedError)  # of newer versions
+    closed = getattr(client, "ClosedClientError", CommClosedError)  # in newer versions
     results = (result for parts in inputs for result in parts.graph.values() if is_future(result))
     if not isinstance(problem, CommClosedError | CancelledError | closed) and not any(
         result.status in ("cancelled", "lost") for result in results

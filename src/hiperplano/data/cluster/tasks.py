@@ -21,16 +21,16 @@ from hiperplano.messages import Message
 
 @dataclass(frozen=True)
 class Place:
-    """Which rows of the table a partition holds, for messages.
+    """Position of a partition in the table, for messages.
 
     Attributes
     ----------
     number : int
-        Of the partition.
+        Number of the partition.
     first, n_rows : int
-        Its first row in the table, and how many it had there; −1 before they are known.
+        Its first row in the table, and its number of rows there; −1 if unknown.
     source : str
-        Which row of which file it begins with, where that is known.
+        File and row at which it begins, if known.
     """
 
     number: int
@@ -39,7 +39,7 @@ class Place:
     source: str = ""
 
     def name(self) -> Message:
-        """As a message names it."""
+        """Description for messages."""
         found = Message("partition {number}", number=self.number)
         if self.n_rows > 0:
             found = Message(
@@ -57,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Reader:
-    """Makes the rows of a partition what they would be in memory: an array of floats, or a CSR array.
+    """Converts the rows of a partition to an array of floats, or to a CSR array.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Reader:
     def __call__(self, place: Place, part: Any, n_rows: int | None = None) -> Any:
         try:
             rows = self._rows(part)
-        except Exception as problem:  # whatever a user's own reading or function raises
+        except Exception as problem:  # user code may raise anything
             raise unreadable(place, problem) from problem
         if n_rows is not None and rows.shape[0] != n_rows:
             raise InvalidData(
@@ -105,7 +105,7 @@ class Reader:
 
 
 def unreadable(place: Place, problem: BaseException) -> HiperplanoError:
-    """The error for a partition that cannot be read or used, with its reason; the library's own keep their type."""
+    """The error for a partition that cannot be read or used, with its cause; errors of this library keep their type."""
     reason = problem.args[0] if isinstance(problem, HiperplanoError) else f"{type(problem).__name__}: {problem}"
     named = InvalidData("X: {place} cannot be used: {reason}", place=place.name(), reason=reason)
     if not isinstance(problem, HiperplanoError):
@@ -117,18 +117,18 @@ def unreadable(place: Place, problem: BaseException) -> HiperplanoError:
 
 @dataclass(frozen=True)
 class Work:
-    """What every partition does in a pass; sent to each worker once.
+    """The work on every partition in a pass; sent to each worker once.
 
     Attributes
     ----------
     statistic, combine
-        As `Design.fold` and `fold_and_map` take them.
+        As in `Design.fold` and `fold_and_map`.
     reader : Reader
     names : tuple of (str, str or None)
-        Of the row vectors that come with a partition: under which a statistic finds them, and under which they lie in
-        what comes, None for an array that comes as it is.
+        Names of the row vectors of a partition: that used by a statistic, and the key in the input mapping, or None if
+        the input is the array itself.
     errors : dict
-        What NumPy does about overflow and the like where the pass was asked for.
+        NumPy's error settings of the caller.
     """
 
     statistic: Any
@@ -138,9 +138,9 @@ class Work:
     errors: Any = field(default_factory=dict)
 
     def rows(self, place: Place, n_rows: int, x: Any, vectors: tuple[Any, ...]) -> InMemory:
-        """The partition as rows in memory; None stands for rows that nobody reads."""
+        """The partition as rows in memory; None stands for rows that are not read."""
         if x is None:
-            # Who looks at them nevertheless finds NaN.
+            # If a statistic reads them nevertheless, it gets NaN.
             x = np.broadcast_to(np.array(np.nan, self.reader.dtype), (n_rows, self.reader.n_columns))
         else:
             x = self.reader(place, x, n_rows)
@@ -158,14 +158,14 @@ def sums(work: Work, place: Place, n_rows: int, x: Any, *vectors: Any) -> Sums:
 
 
 def sums_and_rows(work: Work, place: Place, n_rows: int, x: Any, *vectors: Any) -> tuple[Sums, Rows]:
-    """The statistic of a partition, and what it keeps for each row."""
+    """The statistic of a partition, and its values for each row."""
     rows = work.rows(place, n_rows, x, vectors)
     with np.errstate(**work.errors), one_worker():
         return rows.fold_and_map(work.statistic, work.combine)
 
 
 def row_values(work: Work, place: Place, n_rows: int, x: Any, *vectors: Any) -> Rows:
-    """What `Design.map` keeps for each row of a partition."""
+    """The values of `Design.map` for each row of a partition."""
     rows = work.rows(place, n_rows, x, vectors)
     with np.errstate(**work.errors), one_worker():
         return {"values": rows.map(work.statistic)}
@@ -177,14 +177,14 @@ def field_of(name: Any, results: Any) -> Any:
 
 
 def widths(rows: Rows) -> dict[str, tuple[int, ...]]:
-    """The shapes of what is kept for a row."""
+    """Shapes of the values for one row."""
     return {name: kept.shape[1:] for name, kept in rows.items()}
 
 
 def combined(work: Work, parts: list[Sums]) -> Sums:
-    """Sums of neighbouring partitions together.
+    """Combine the sums of neighbouring partitions.
 
-    The first is copied: a worker may be asked for its own sums again, after another one was lost.
+    The first is copied, because a worker may be asked for its own sums again if another worker is lost.
     """
     with np.errstate(**work.errors):
         return reduce(work.combine, parts[1:], tuple(np.array(part) for part in parts[0]))
@@ -193,12 +193,12 @@ def combined(work: Work, parts: list[Sums]) -> Sums:
 def chosen_rows(
     work: Work, which: Array | None, place: Place, n_rows: int, x: Any, *vectors: Any
 ) -> tuple[Any, dict[str, Array]]:
-    """Some rows of a partition and their vectors, with their numbers in the table.
+    """Some rows of a partition with their vectors and their numbers in the table.
 
     Parameters
     ----------
     which : ndarray of int or None
-        Positions in the partition; None for the rows where the vector "chosen" is true.
+        Positions in the partition; None for the rows where the vector "chosen" is True.
     """
     rows = work.rows(place, n_rows, x, vectors)
     if "row" not in rows.vectors:
@@ -216,17 +216,17 @@ def as_column(y: Array) -> Array:
 
 
 def with_weight(weight: Array, values: Array) -> Array:
-    """The values of the rows whose weight is not 0."""
+    """The values of the rows with nonzero weight."""
     return values[weight > 0]
 
 
 def read_weighted(reader: Reader, place: Place, part: Any, weight: Array) -> Any:
-    """The rows of a partition whose weight is not 0."""
+    """The rows of a partition with nonzero weight."""
     return reader(place, part, len(weight))[weight > 0]
 
 
 def look(part: Any) -> tuple[int, int]:
-    """Rows of a partition, and how many numbers are stored if it is sparse."""
+    """Number of rows of a partition, and number of stored entries if it is sparse."""
     return int(part.shape[0]), int(part.nnz) if issparse(part) else 0
 
 
@@ -235,12 +235,12 @@ def piece(name: str, place: Place, part: Any) -> Array:
     try:
         found = np.asarray(part)
         return found.astype(np.float64, copy=False) if name == "sample_weight" else found
-    except Exception as problem:  # whatever a user's own reading or function raises
+    except Exception as problem:  # user code may raise anything
         raise unreadable(place, problem) from problem
 
 
 def pieces_together(name: str, parts: list[Any], skip: int, length: int) -> Array:
-    """The same from several parts that are cut otherwise: `length` entries after the first `skip`."""
+    """The same from several parts with other boundaries: `length` entries after the first `skip`."""
     found = np.concatenate([piece(name, Place(number), part) for number, part in enumerate(parts)])
     return found[skip : skip + length]
 

@@ -1,4 +1,4 @@
-"""Arrays in the few types that compiled loops accept: every further type would take seconds to compile."""
+"""Arrays in the few types that compiled loops accept; each further type would take seconds to compile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hiperplano.data.block import Array
 
 
 class RowArrays(NamedTuple):
-    """Rows as compiled loops take them; see `rows_loops`."""
+    """Rows in the form that compiled loops expect; see `rows_loops`."""
 
     x: Array
     indices: Array
@@ -19,7 +19,7 @@ class RowArrays(NamedTuple):
 
 
 def frozen(array: Array) -> Array:
-    """A view that cannot be written to: loops are compiled for such arrays only, so that memory maps fit too."""
+    """A read-only view. Loops are compiled only for such arrays, which include memory maps."""
     view = array.view()
     view.setflags(write=False)
     return view
@@ -37,7 +37,7 @@ def row_arrays(x: Any) -> RowArrays:
     """
     if not issparse(x):
         return RowArrays(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
-    # 64-bit indices are rare, and would have every loop compiled once more.
+    # 64-bit indices are rare, and would require another compilation of every loop.
     small = x.nnz < 2**31 and x.shape[1] < 2**31
     kind = np.int32 if small else np.int64
     index, pointer = x.indices.astype(kind, copy=False), x.indptr.astype(kind, copy=False)

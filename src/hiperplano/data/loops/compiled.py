@@ -18,8 +18,8 @@ subroutine = _compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTION
 
 
 def loop(function: Any) -> Any:
-    """Compile a function that Python calls, and keep the machine code on disk if there is a place to write to."""
+    """Compile a function that Python calls, with its machine code cached on disk if that is possible."""
     try:
         return _compiled(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # neither beside the source nor in the user's cache folder
+    except RuntimeError:  # neither the source folder nor the user's cache folder is writable
         return _compiled(**_OPTIONS)(function)

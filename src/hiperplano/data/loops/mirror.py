@@ -9,7 +9,7 @@ _TILE = 16  # rows and columns of a tile, which stays in the L1 cache while it i
 
 @loop
 def mirror(matrix, rows, columns):  # type: ignore[no-untyped-def]
-    """Copy what lies above the diagonal in a block to below it; blocks are given by where they begin and end."""
+    """Copy the part above the diagonal of a block to below it; blocks are given by their start and end."""
     for top in range(rows[0], rows[1], _TILE):
         bottom = min(top + _TILE, rows[1])
         for left in range(columns[0], columns[1], _TILE):

@@ -32,7 +32,9 @@ def add_products(data, indices, indptr, weights, out):  # type: ignore[no-untype
 
 @loop
 def add_normal_product(data, indices, indptr, weights, right, offset, out):  # type: ignore[no-untyped-def]
-    """out += Σᵢ weightsᵢ·(xᵢ·right − offset)·xᵢ, with every row read once; the sum of weightsᵢ·(xᵢ·right − offset).
+    """out += Σᵢ weightsᵢ·(xᵢ·right − offset)·xᵢ, reading every row once.
+
+    Returns the sum of weightsᵢ·(xᵢ·right − offset).
 
     Parameters
     ----------
@@ -41,7 +43,7 @@ def add_normal_product(data, indices, indptr, weights, right, offset, out):  # t
     total = 0.0
     for i in range(len(indptr) - 1):
         k, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-        first = second = third = fourth = 0.0  # an addition waits for the one before
+        first = second = third = fourth = 0.0  # four accumulators, since each addition waits for the previous one
         while k + np.uint64(4) <= last:
             first += data[k] * right[np.uint64(indices[k])]
             second += data[k + np.uint64(1)] * right[np.uint64(indices[k + np.uint64(1)])]
@@ -62,7 +64,7 @@ def add_normal_product(data, indices, indptr, weights, right, offset, out):  # t
 
 @loop
 def add_normal_product_of_entries(data, indices, rows, weights, right, scores, out):  # type: ignore[no-untyped-def]
-    """The same from entry to entry, for rows so short that a processor cannot tell where they end.
+    """The same entry by entry, for rows so short that the processor mispredicts where they end.
 
     Parameters
     ----------

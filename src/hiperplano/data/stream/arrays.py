@@ -1,4 +1,4 @@
-"""A source of arrays: a function that yields the same blocks each time it is called."""
+"""A source of arrays: a function that yields the same blocks at each call."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Blocks = Callable[[], Iterable[Any]]
 
 
 class ArraySource(Source):
-    """Blocks of arrays from a function that can be called again.
+    """Blocks of arrays from a function that can be called repeatedly.
 
     Parameters
     ----------
     blocks : callable, () -> iterable
-        Of X, (X, y) or (X, y, weight), with X an array or a SciPy sparse matrix of shape (m, d).
+        Yields X, (X, y) or (X, y, weight), with X an array or a SciPy sparse matrix of shape (m, d).
     names : sequence of str, optional
-        Of the columns.
+        Names of the columns.
     """
 
     def __init__(self, blocks: Blocks, names: Sequence[str] | None = None) -> None:
@@ -38,7 +38,7 @@ class ArraySource(Source):
         self.sizes = np.empty(0, dtype=np.int64)
 
     def learn(self, settings: Settings) -> dict[str, StoredVector]:
-        """Read all blocks once: their sizes, and the row vectors that come with them."""
+        """Read all blocks once, for their sizes and the row vectors that come with them."""
         sizes: list[int] = []
         vectors: dict[str, StoredVector] = {}
         kinds: list[np.dtype[Any]] = []
@@ -84,13 +84,13 @@ class ArraySource(Source):
             raise self._changed(seen + 1, 0)
 
     def give_back(self, rows: Any) -> None:
-        """They are the function's own."""
+        """Do nothing: the arrays belong to the function."""
 
     def place(self, chunk: int, row: int) -> str:
         return Message("{row} of block {block}", row=row, block=chunk)
 
     def _checked(self, number: int, rows: Any, first: bool) -> Any:
-        """Rows as CSR or as an array of floats, with as many columns as the first."""
+        """Rows as CSR or as an array of floats, with the same number of columns as the first block."""
         if issparse(rows):
             rows = csr_array(rows)
             rows.sum_duplicates()
@@ -148,12 +148,12 @@ def _in_columns(vector: StoredVector, settings: Settings) -> StoredVector:
 
 
 def len_of(rows: Any) -> int:
-    """Rows of an array or a CSR array."""
+    """Number of rows of an array or a CSR array."""
     return int(rows.shape[0])
 
 
 def _parted(given: Any) -> tuple[Any, Any, Any]:
-    """Rows, targets and weights of what a function yields."""
+    """Rows, targets and weights of a yielded block."""
     parts = given if isinstance(given, tuple) else (given,)
     if not 1 <= len(parts) <= 3:
         raise InvalidData("A block of rows {rule}.", rule=_SAME_PARTS)

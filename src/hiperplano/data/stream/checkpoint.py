@@ -1,8 +1,8 @@
 """Checkpoints: sums of finished passes in a file, from which an interrupted fit continues.
 
-A solver depends on the rows only through the sums that it asks for. So its state need not be saved. Run again, it asks
-for the same sums in the same order, and gets those of finished passes from the file, to the last bit, without reading
-rows. The key of a sum is a digest of the source, of the row vectors and of the statistic: another model, other
+A solver depends on the rows only through the sums it requests, so its state need not be saved. If it is run again, it
+requests the same sums in the same order, and gets those of finished passes from the file, to the last bit, without
+reading rows. The key of a sum is a digest of the source, of the row vectors and of the statistic: another model, other
 parameters or other data find nothing.
 """
 
@@ -29,7 +29,7 @@ class Checkpoint:
     Parameters
     ----------
     path : str or Path
-        An SQLite database, made if it is not there. Every save is on disk as a whole or not at all.
+        An SQLite database, created if it does not exist. Every save is atomic.
     every : float
         Seconds after which the sums of an unfinished pass are saved.
     """
@@ -40,13 +40,13 @@ class Checkpoint:
             database.execute("CREATE TABLE IF NOT EXISTS sums (key BLOB PRIMARY KEY, parts INTEGER, arrays BLOB)")
 
     def find(self, key: bytes) -> tuple[int, Sums | None]:
-        """How many parts are summed, and their sums; 0 and None where nothing was saved."""
+        """Number of parts summed so far, and their sums; 0 and None if nothing was saved."""
         with self._open() as database:
             found = database.execute("SELECT parts, arrays FROM sums WHERE key = ?", (key,)).fetchone()
         return (0, None) if found is None else (int(found[0]), _unpacked(found[1]))
 
     def save(self, key: bytes, parts: int, sums: Sums) -> None:
-        """Keep the sums of the first so many parts."""
+        """Save the sums of the first `done` parts."""
         if any(each.dtype.hasobject for each in map(np.asarray, sums)):
             return
         with self._open() as database:
@@ -67,14 +67,14 @@ class Checkpoint:
 
 
 class SavedSums:
-    """Sums of parts that are added one after the other: those a checkpoint has, and from time to time those so far.
+    """Sums of consecutive parts, restored from a checkpoint and saved from time to time.
 
     Parameters
     ----------
     checkpoint : Checkpoint or None
-        None keeps nothing.
+        None to save nothing.
     key : bytes
-        Of what is summed.
+        Key of the sum.
     n_parts : int
 
     Attributes
@@ -90,7 +90,7 @@ class SavedSums:
         self.done, self.total = (0, None) if checkpoint is None else checkpoint.find(key)
 
     def keep(self, total: Sums, done: int) -> None:
-        """So many parts are in the total; that of all is always saved."""
+        """Record that `done` parts are in the total; the complete total is always saved."""
         self.done, self.total = done, total
         if self._checkpoint is None:
             return

@@ -29,21 +29,22 @@ from hiperplano.data.threads import worker_count
 
 Parts = Iterator[tuple[int, InMemory]]
 
-_AHEAD = 2  # most chunks that are read ahead while one is summed
+_AHEAD = 2  # most chunks read ahead while one is summed
 _AT_WORK = 0.75  # several threads read only if each would be busy for this share of the time
 
 
 class Stream(Design):
-    """Chunks of a source, each of which is summed as rows in memory are, one after the other.
+    """Chunks of a source, each of which is summed like rows in memory, one after the other.
 
-    The next chunk is read while the last is summed. The order of additions is fixed by the chunks, so that two fits
-    give the same bits. Row vectors are kept for all rows, in memory or in a temporary file; rows are not.
+    The next chunk is read while the current one is summed. The order of additions is fixed by the chunks, so that two
+    fits give the same result to the last bit. Row vectors are stored for all rows, in memory or in a temporary file;
+    rows are not.
 
     Parameters
     ----------
     source : Source
     vectors : mapping of str to StoredVector
-        "y", of shape (rows, targets), "weight" where rows have weights, and others.
+        "y", of shape (rows, targets), "weight" if rows have weights, and others.
     one_target : bool
         Whether the target is a plain vector.
     settings : Settings
@@ -60,8 +61,8 @@ class Stream(Design):
         self.n_columns, self.dtype, self.density = source.n_columns, source.dtype, source.density
         self.names, self.reading_cost = source.names, source.reading_cost
         self._vectors = vectors
-        self._keep: StoredVector | None = None  # rows of the source that are there; vectors have entries for these only
-        self._scale: tuple[Array, Array] | None = None  # what is taken from the columns, and what they are divided by
+        self._keep: StoredVector | None = None  # rows of the source that are kept; vectors have entries for these only
+        self._scale: tuple[Array, Array] | None = None  # shift and divisor of the columns
         self._sizes = np.asarray(source.sizes, dtype=np.int64)
         self.n_rows = int(self._sizes.sum())
         self._count_vectors()
@@ -82,14 +83,14 @@ class Stream(Design):
     # Passes
 
     def parts(self, chunks: Sequence[int] | None = None) -> Generator[InMemory]:
-        """All rows, some at a time and in their order; not to be used after the next are asked for."""
+        """All rows, a chunk at a time and in order; each is valid until the next is requested."""
         with self._read(range(len(self._sizes)) if chunks is None else chunks) as found:
             for _number, part in found:
                 yield part
 
     @contextmanager
     def _read(self, chunks: Sequence[int]) -> Iterator[Parts]:
-        """Numbers and rows of these chunks, read ahead; those without rows are left out."""
+        """Numbers and rows of these chunks, read ahead; chunks without rows are skipped."""
         wanted = self._filled(chunks)
         with read_ahead(self.source.read(wanted), _AHEAD) as found:
             yield self._walk(wanted, found, self._count(wanted))
@@ -107,7 +108,7 @@ class Stream(Design):
             count.add(int(self._sizes[number]))
 
     def _as_seen(self, number: int, rows: Any) -> Any:
-        """Rows of the source without those that are not there, in the units of the design."""
+        """Rows of the source without dropped ones, in the units of the design."""
         rows = rows if self._keep is None else rows[self._keep.piece(number)]
         return rows if self._scale is None else (rows - self._scale[0]) / self._scale[1]
 
@@ -116,26 +117,26 @@ class Stream(Design):
         return InMemory(rows, vectors.pop("y"), None, self.one_target, self.names, vectors)
 
     def _without_rows(self, run: Run) -> Parts:
-        """For statistics that read vectors only: nothing is read, and who looks at rows nevertheless finds NaN."""
+        """For statistics that read vectors only: nothing is read, and rows are NaN if they are used nevertheless."""
         nothing = np.array(np.nan, dtype=self.dtype)
         for number in run:
             yield number, self._part(number, np.broadcast_to(nothing, (int(self._sizes[number]), self.n_columns)))
 
     @cached_property
     def _runs(self) -> list[Run]:
-        """Of the chunks that have rows."""
+        """Runs of the chunks that have rows."""
         return runs_of(self.source, self._filled(range(len(self._sizes))))
 
     @contextmanager
     def _results(
         self, function: Callable[[Parts], Result], runs: Sequence[Run], reads_rows: bool = True
     ) -> Iterator[Iterator[Result]]:
-        """What a function makes of the chunks of each run, in the order of the runs.
+        """Results of a function for the chunks of each run, in the order of the runs.
 
-        Threads read and sum runs of their own where enough runs can be begun; elsewhere the next chunk is read while
-        all threads sum the last.
+        If there are enough points at which reading can begin, threads read and sum separate runs. Otherwise the next
+        chunk is read while all threads sum the current one.
         """
-        if not reads_rows or not runs:  # nothing is read, not even opened, where a checkpoint has all sums
+        if not reads_rows or not runs:  # nothing is even opened if a checkpoint has all sums
             yield (function(self._without_rows(run)) for run in runs)
             return
         chunks = [chunk for run in runs for chunk in run]
@@ -154,7 +155,7 @@ class Stream(Design):
             yield found
 
     def _readers(self, runs: Sequence[Run]) -> int:
-        """Threads that read side by side: as memory allows, and 1 where there would be too little for each."""
+        """Number of threads that read concurrently, limited by memory; 1 if there would be too little work for each."""
         largest = max((self.source.bytes_in_hand(chunk) for run in runs for chunk in run), default=1.0)
         workers = min(worker_count(), int(self.settings.memory / max(largest, 1.0)))
         if workers < 2 or not all(self.source.can_begin(run[0]) for run in runs):
@@ -176,7 +177,7 @@ class Stream(Design):
         return total
 
     def _saved(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums]) -> SavedSums:
-        """The sums of this pass that are in the checkpoint."""
+        """The sums of this pass in the checkpoint."""
         if self.settings.checkpoint is None or not reads_rows(statistic):
             return SavedSums(None, b"", len(self._runs))
         key = blake2b(self._digest + joblib.hash((statistic, combine)).encode(), digest_size=16).digest()
@@ -184,7 +185,7 @@ class Stream(Design):
 
     @cached_property
     def _digest(self) -> bytes:
-        """Of everything that a sum depends on, but for the statistic."""
+        """Digest of everything that a sum depends on, except the statistic."""
         found = blake2b(self.source.fingerprint.encode(), digest_size=16)
         for name, vector in sorted(self._vectors.items()):
             found.update(name.encode() + vector.digest)
@@ -283,7 +284,7 @@ class Stream(Design):
         return (vector.piece(number) for number in range(len(vector)))
 
     def restricted(self, masks: Sequence[Array]) -> Self:
-        """The rows where the masks of the chunks are true, still to be read in every pass."""
+        """The rows where the masks of the chunks are True, still read in every pass."""
         vectors = {
             name: StoredVector.of(
                 (piece[mask] for piece, mask in zip(self._pieces(name), masks, strict=True)), self._vector_limit
@@ -300,13 +301,13 @@ class Stream(Design):
         return changed
 
     def scaled(self, shift: Array, scale: Array) -> Self:
-        """The rows with (x − shift)/scale in the place of x, of dense rows."""
+        """The rows with (x − shift)/scale instead of x, for dense rows."""
         changed = self.with_vectors()
         changed._scale, changed.dtype = (shift, scale), np.dtype(np.float64)
         return changed
 
     def _within_source(self, masks: Sequence[Array]) -> Iterator[Array]:
-        """Masks of the rows that are there as masks of the source's rows."""
+        """Masks of the kept rows as masks of the source's rows."""
         for number, mask in enumerate(masks):
             if self._keep is None:
                 yield mask
@@ -316,7 +317,7 @@ class Stream(Design):
                 yield there
 
     def sample(self, size: int, seed: int = 0) -> InMemory:
-        if size < self.n_rows:  # a part of them may be a smaller part, and all must be all
+        if size < self.n_rows:  # a part may be smaller, but all must be all
             size = min(size, max(1, int(self.settings.memory / self._row_bytes)))
             drawn = self._drawn(size) if seed == 0 else None
             if drawn is not None:
@@ -331,11 +332,11 @@ class Stream(Design):
         return np.sort(np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False))
 
     def drawn_rows(self) -> DrawnRows | None:
-        """Rows of the source that were drawn when it was first read, if any were."""
+        """Rows of the source that were drawn in the first pass, if any."""
         return None
 
     def _drawn(self, size: int) -> InMemory | None:
-        """A sample of those, with their vectors; None where they are too few."""
+        """A sample of those, with their vectors; None if they are too few."""
         found = self.drawn_rows()
         if found is None:
             return None
@@ -355,7 +356,7 @@ class Stream(Design):
         return self._taken([np.flatnonzero(masks.piece(k)) + start for k, start in enumerate(starts)])
 
     def _taken(self, rows: Sequence[Array]) -> InMemory:
-        """Rows with these numbers, given for each chunk, on the host."""
+        """Rows with these numbers, given for each chunk, in memory."""
         refuse_too_many(sum(map(len, rows)), self.n_rows, self._row_bytes, self.settings.memory)
         starts = np.cumsum(self._sizes) - self._sizes
         numbers = self._vectors.get("row")
@@ -389,10 +390,10 @@ class Stream(Design):
 
     @property
     def _row_bytes(self) -> float:
-        """Of a row on the host, on average."""
+        """Mean size of a row in memory, in bytes."""
         return max(1.0, self.n_columns * self.density * (self.dtype.itemsize + (4 if self.is_sparse else 0)))
 
 
 def reads_rows(statistic: Any) -> bool:
-    """Whether a statistic looks at rows, and not at their vectors alone."""
+    """Whether a statistic uses rows, and not only their vectors."""
     return bool(getattr(statistic, "reads_rows", True))

@@ -1,4 +1,4 @@
-"""Samples of a stream on the host: rows from several chunks, or drawn in the first pass over the source."""
+"""Samples of a stream in memory: rows from several chunks, or drawn in the first pass over the source."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hiperplano.errors import NotAvailable
 
 
 class DrawnRows(NamedTuple):
-    """Rows drawn evenly, without repetition.
+    """A uniform sample of rows without replacement.
 
     Attributes
     ----------
     numbers : ndarray of int
-        Of the rows in the source, ascending.
+        Numbers of the rows in the source, ascending.
     chances : ndarray of float
-        The rows with the smallest of these numbers are a sample, however many are taken.
+        Random numbers; the rows with the k smallest are a sample of size k.
     rows : ndarray of shape (drawn, columns)
     """
 
@@ -30,14 +30,14 @@ class DrawnRows(NamedTuple):
     rows: Array
 
     def sample(self, size: int, masks: Sequence[Array] | None) -> tuple[DrawnRows, Array] | None:
-        """A sample of this size, and places of its rows among those that are there.
+        """A sample of this size, and the positions of its rows among the kept ones.
 
-        A smaller one where fewer were drawn, and None where that are less than half.
+        It is smaller if fewer rows were drawn, and None if they are less than half.
 
         Parameters
         ----------
         masks : sequence of ndarray of bool or None
-            Of each chunk, which rows are there; None for all.
+            Mask of the kept rows of each chunk; None for all.
         """
         places, there = self.numbers, np.ones(len(self.numbers), dtype=bool)
         if masks is not None:
@@ -62,7 +62,7 @@ def joined(parts: Sequence[InMemory]) -> InMemory:
 
 
 def refuse_too_many(n_taken: int, n_rows: int, row_bytes: float, memory: int) -> None:
-    """An error for more rows on the host than memory is for."""
+    """Raise an error if more rows are requested than the memory limit allows."""
     size = n_taken * row_bytes
     if size > memory and n_taken > 1:
         raise NotAvailable(

@@ -17,20 +17,20 @@ _SHOWN_AFTER = 1.0  # seconds before progress is shown, so that short passes sho
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a pass over the rows stands.
+    """Progress of a pass over the rows.
 
     Attributes
     ----------
     passes : int
         The number of this pass, from 1 on.
     rows : int
-        Rows seen in it.
+        Rows processed in this pass.
     n_rows : int
-        Rows of a whole pass; 0 while that is not known.
+        Rows of a whole pass; 0 while unknown.
     seconds : float
-        Since the pass began.
+        Time since the pass began.
     left : float
-        Seconds to its end at this speed; NaN while that cannot be told.
+        Estimated time to its end, in seconds; NaN while unknown.
     """
 
     passes: int
@@ -46,7 +46,7 @@ class Progress:
 
     @property
     def sentence(self) -> Message:
-        """The same in words."""
+        """The progress as a sentence."""
         if not self.n_rows:
             return Message("pass {passes}: {rows:,} rows", passes=self.passes, rows=self.rows)
         return Message(
@@ -59,7 +59,7 @@ class Progress:
 
 
 class Watcher:
-    """Tells a callback how far passes have come, a few times a second and at the end of each.
+    """Reports progress to a callback, a few times a second and at the end of each pass.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ class Watcher:
         self._begun = self._told = 0.0
 
     def begin(self) -> None:
-        """A pass begins."""
+        """Begin a pass."""
         self.passes += 1
         self._begun = self._told = monotonic()
 
     def tell(self, rows: int, n_rows: int) -> None:
-        """So many rows of the pass have been seen."""
+        """Report the number of rows processed in the pass."""
         now = monotonic()
         if rows == n_rows or now - self._told >= _EVERY:
             self._told = now
@@ -85,14 +85,14 @@ class Watcher:
 
 
 class Count:
-    """Rows of one pass, counted by the threads that read them.
+    """Counter of the rows of one pass, shared by the threads that read them.
 
     Parameters
     ----------
     watcher : Watcher or None
-        Is told.
+        Watcher to report to.
     seen, n_rows : int
-        Rows that were seen before, and rows of a whole pass.
+        Rows processed before, and rows of a whole pass.
     """
 
     def __init__(self, watcher: Watcher | None, seen: int, n_rows: int) -> None:
@@ -102,7 +102,7 @@ class Count:
             watcher.begin()
 
     def add(self, rows: int) -> None:
-        """So many more were seen."""
+        """Count further rows."""
         if self._watcher is not None:
             with self._access:
                 self._seen += rows
@@ -110,7 +110,7 @@ class Count:
 
 
 def show(progress: Progress) -> None:
-    """Write it over the last line of standard error; a pass that has ended leaves no line."""
+    """Overwrite the last line of standard error; a finished pass leaves no line."""
     if progress.seconds < _SHOWN_AFTER:
         return
     text = "" if progress.rows == progress.n_rows else translate(progress.sentence)
@@ -119,7 +119,7 @@ def show(progress: Progress) -> None:
 
 
 def watcher_for(progress: Callable[[Progress], Any] | bool | None) -> Watcher | None:
-    """Of a callback; of True, or of None at a terminal, one that shows a line on standard error."""
+    """A watcher for a callback; for True, or for None at a terminal, one that shows a line on standard error."""
     if callable(progress):
         return Watcher(progress)
     shown = sys.stderr.isatty() if progress is None else progress

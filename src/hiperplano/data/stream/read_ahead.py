@@ -13,9 +13,9 @@ Item = TypeVar("Item")
 
 @contextmanager
 def read_ahead(items: Iterator[Item], ahead: int) -> Iterator[Iterator[Item]]:
-    """The same items, made in a thread of their own, at most `ahead` before they are asked for.
+    """The same items, produced in a separate thread, at most `ahead` before they are requested.
 
-    When the block is left, by an error or Ctrl-C too, the thread has ended and the items' generator is closed.
+    When the block is left, even by an error or Ctrl-C, the thread has ended and the items' generator is closed.
     """
     queue = _Queue(items, ahead)
     reader = threading.Thread(target=queue.fill, name="hiperplano-reader", daemon=True)
@@ -28,7 +28,7 @@ def read_ahead(items: Iterator[Item], ahead: int) -> Iterator[Iterator[Item]]:
 
 
 class _Queue:
-    """Items between the thread that makes them and the one that takes them."""
+    """Queue between the producing and the consuming thread."""
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
         self._items, self._ahead = items, ahead
@@ -38,7 +38,7 @@ class _Queue:
         self._problem: BaseException | None = None
 
     def fill(self) -> None:
-        """Make items until there are no more, or nobody wants them."""
+        """Produce items until there are no more, or until stopped."""
         try:
             for item in self._items:
                 with self._changed:
@@ -47,7 +47,7 @@ class _Queue:
                     self._changed.wait_for(lambda: self._stopped or len(self._waiting) < self._ahead)
                     if self._stopped:
                         break
-        except BaseException as problem:  # raised again where items are taken
+        except BaseException as problem:  # raised again in the consumer
             self._problem = problem
         finally:
             close = getattr(self._items, "close", None)
@@ -67,7 +67,7 @@ class _Queue:
                 item = self._waiting.popleft()
                 self._changed.notify_all()
             yield item
-            del item  # before the next is waited for
+            del item  # before waiting for the next one
         if self._problem is not None:
             raise self._problem
 

@@ -19,16 +19,16 @@ LARGEST_CHUNKS = 6
 
 @dataclass(frozen=True)
 class Settings:
-    """Of all passes over a stream.
+    """Settings of all passes over a stream.
 
     Attributes
     ----------
     memory : int
-        Bytes for the chunks in hand; also for rows, or row vectors, that a solver asks to hold.
+        Bytes for the current chunks; also for rows, or row vectors, that a solver needs in memory.
     watcher : Watcher or None
-        Is told how far a pass has come.
+        Receives the progress of passes.
     checkpoint : Checkpoint or None
-        Keeps the sums of finished passes.
+        Stores the sums of finished passes.
     """
 
     memory: int = MEMORY

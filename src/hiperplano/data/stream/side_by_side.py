@@ -1,4 +1,4 @@
-"""Threads that read and sum runs of chunks in parallel; results come in the order of the runs."""
+"""Threads that read and sum runs of chunks in parallel; results are returned in the order of the runs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MOST = 1024  # most chunks in a run, so that little work is lost if a pass is i
 
 
 def runs_of(source: Source, chunks: Sequence[int]) -> list[Run]:
-    """Chunks in groups of neighbours: a new one where reading can begin, and where it would be very long.
+    """Runs of consecutive chunks: a new one begins where reading can begin, and where a run would be too long.
 
-    Rows that can only be read from their beginning on are not grouped.
+    Rows that can be read only from the beginning are not grouped.
     """
     most = _MOST if sum(map(source.can_begin, chunks)) > 1 else 1
     runs: list[Run] = []
@@ -39,9 +39,9 @@ def runs_of(source: Source, chunks: Sequence[int]) -> list[Run]:
 def side_by_side(
     function: Callable[[Run, Event], Result], runs: Sequence[Run], workers: int
 ) -> Iterator[Iterator[Result]]:
-    """What a function makes of the runs, in their order; at most one more than there are threads waits.
+    """Results of a function for the runs, in order; at most one more result than there are threads is waiting.
 
-    When the block is left, by an error or Ctrl-C too, no thread is at work: the function is to look at the event, which
+    When the block is left, even by an error or Ctrl-C, no thread is working: the function must check the event, as
     `until` does.
     """
     stopped = Event()
@@ -70,7 +70,7 @@ def _in_order(begin: Callable[[Run], Future[Result]], runs: Sequence[Run], ahead
 
 
 def until(stopped: Event, items: Iterator[Item]) -> Iterator[Item]:
-    """The items, until nobody wants them."""
+    """The items, until the event is set."""
     for item in items:
         if stopped.is_set():
             raise CancelledError

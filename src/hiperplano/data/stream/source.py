@@ -19,19 +19,19 @@ class Source(ABC):
     ----------
     n_columns : int
     dtype : numpy.dtype
-        Of the numbers in the rows.
+        dtype of the rows.
     density : float
         Share of the entries that are stored; 1 for dense rows.
     is_sparse : bool
         Whether chunks are CSR arrays.
     names : ndarray of str or None
-        Of the columns.
+        Names of the columns.
     sizes : ndarray of int of shape (chunks,)
         Rows of each chunk, known from a first pass; 0 or more.
     reading_cost : float
         As in `Design`.
     fingerprint : str
-        The same for the same rows in the same chunks: what was saved of one run serves another only then.
+        Equal for the same rows in the same chunks: saved results of a run are reused only then.
     """
 
     n_columns: int
@@ -45,10 +45,10 @@ class Source(ABC):
 
     @abstractmethod
     def read(self, chunks: Sequence[int]) -> Iterator[Any]:
-        """The rows of these chunks, ascending numbers, one chunk after the other.
+        """The rows of these chunks, in ascending order, one chunk after the other.
 
-        Each is an ndarray or a CSR array of shape (sizes[number], n_columns), not to be used after `give_back`. Several
-        threads may read at a time; inside `one_worker` no more threads are started.
+        Each is an ndarray or a CSR array of shape (sizes[number], n_columns), valid until `give_back`. Several threads
+        may read concurrently; inside `one_worker` no further threads are started.
         """
 
     def can_begin(self, chunk: int) -> bool:
@@ -56,13 +56,13 @@ class Source(ABC):
         return chunk == 0
 
     def bytes_in_hand(self, chunk: int) -> float:
-        """What a thread that reads a chunk and sums it holds at a time."""
+        """Memory of a thread that reads and sums a chunk."""
         return CHUNKS_OF_A_READER * float(self.sizes[chunk]) * self.n_columns * self.dtype.itemsize * self.density
 
     @abstractmethod
     def give_back(self, rows: Any) -> None:
-        """Take rows that nobody uses any longer: their memory may serve for the next."""
+        """Return rows that are no longer used, so that their memory can be reused."""
 
     @abstractmethod
     def place(self, chunk: int, row: int) -> str:
-        """Where a row of a chunk lies, for messages."""
+        """Position of a row of a chunk, for messages."""

@@ -16,7 +16,7 @@ from hiperplano.data.block import Array
 
 
 class _Place(NamedTuple):
-    """Where a piece lies in the file, and what it is."""
+    """Position of a piece in the file, and its type."""
 
     offset: int
     shape: tuple[int, ...]
@@ -25,15 +25,15 @@ class _Place(NamedTuple):
 
 
 class StoredVector:
-    """A row vector in pieces. It can be handed to a design, and nothing can be computed with it from outside.
+    """A row vector in pieces. It can be passed to a design, but not be used in computations directly.
 
-    Whole numbers are kept in the shortest type that holds them: codes of classes, and ±1.0 for two of them, take one
-    byte for each row.
+    Integers are stored in the shortest type that holds them: class codes, and ±1.0 for two classes, take one byte per
+    row.
 
     Parameters
     ----------
     limit : int
-        Bytes beyond which pieces go to a temporary file, which goes with the vector.
+        Size above which pieces are stored in a temporary file, which is deleted with the vector.
     """
 
     def __init__(self, limit: int) -> None:
@@ -45,7 +45,7 @@ class StoredVector:
 
     @classmethod
     def of(cls, pieces: Iterable[Array], limit: int) -> StoredVector:
-        """From all its pieces."""
+        """Build from all pieces."""
         vector = cls(limit)
         for piece in pieces:
             vector.append(piece)
@@ -67,14 +67,14 @@ class StoredVector:
         self._pieces.append(_Place(offset, short.shape, short.dtype, dtype))
 
     def at(self, places: Array, sizes: Array) -> Array:
-        """The numbers of rows at these places, ascending, where pieces have these sizes."""
+        """The values at these ascending row positions, for pieces of these sizes."""
         ends = np.cumsum(sizes)
         shares = np.split(places, np.searchsorted(places, ends[:-1]))
         found = [self.piece(k)[some - (ends[k] - sizes[k])] for k, some in enumerate(shares) if len(some)]
         return np.concatenate(found) if found else self.piece(0)[:0]
 
     def in_pieces(self, sizes: Sequence[int]) -> StoredVector:
-        """The same numbers in pieces of other sizes."""
+        """The same values in pieces of other sizes."""
         found, waiting, chunk = StoredVector(self._limit), self.piece(0)[:0], 0
         for size in sizes:
             while len(waiting) < size:
@@ -84,18 +84,18 @@ class StoredVector:
         return found
 
     def piece(self, chunk: int) -> Array:
-        """The numbers of a chunk's rows; not to be written to."""
+        """The values of a chunk's rows; read-only."""
         found = self._pieces[chunk]
         if not isinstance(found, _Place):
             return found[0].astype(found[1], copy=False)
         values = np.empty(found.shape, dtype=found.stored)
-        with self._access:  # reading moves the file's one position
+        with self._access:  # reading moves the shared file position
             self._file.seek(found.offset)
             self._file.readinto(values.reshape(-1).view(np.uint8)) if values.size else None
         return values.astype(found.dtype, copy=False)
 
     def __len__(self) -> int:
-        """Pieces."""
+        """Number of pieces."""
         return len(self._pieces)
 
     def __array__(self, *_args: Any, **_kwargs: Any) -> Array:
@@ -103,7 +103,7 @@ class StoredVector:
 
     @cached_property
     def digest(self) -> bytes:
-        """The same for the same numbers in the same pieces."""
+        """Equal for the same values in the same pieces."""
         found = blake2b(digest_size=16)
         for chunk in range(len(self)):
             piece = self.piece(chunk)
@@ -113,7 +113,7 @@ class StoredVector:
 
 
 def _shortest(values: Array) -> np.dtype[Any]:
-    """The type to keep values in, none of which is changed by it."""
+    """The shortest type that holds the values without change."""
     if not values.size:
         return values.dtype
     if values.dtype.kind == "f":
@@ -129,8 +129,8 @@ def _shortest(values: Array) -> np.dtype[Any]:
 
 
 def _are_small_integers(values: Array) -> bool:
-    """Whether int8 holds all values; −0.0 has no place there."""
-    if not np.abs(values).max() <= np.iinfo(np.int8).max:  # NaN is no integer either
+    """Whether int8 holds all values; −0.0 does not fit."""
+    if not np.abs(values).max() <= np.iinfo(np.int8).max:  # also excludes NaN
         return False
     short = values.astype(np.int8)
     return bool((short == values).all() and not np.signbit(values[short == 0]).any())

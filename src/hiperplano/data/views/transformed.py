@@ -20,9 +20,9 @@ class Transformed(Design):
     ----------
     rows : Design
     function : callable, Block -> ndarray of float64 of shape (m, n_columns)
-        A frozen dataclass of small arrays, as a statistic is.
+        A frozen dataclass of small arrays, like a statistic.
     n_columns : int
-        How many columns the function makes.
+        Number of columns that the function returns.
     """
 
     density = 1.0
@@ -74,7 +74,7 @@ class Transformed(Design):
         return type(self)(rows, self._function, self.n_columns)
 
     def _held(self, rows: InMemory) -> InMemory:
-        """Rows on the host with their new columns, and all their vectors."""
+        """Rows in memory with their new columns, and all their vectors."""
         vectors = dict(rows.vectors)
         made = rows.collect(rows.map(self._function)) if rows.n_rows else np.empty((0, self.n_columns))
         return InMemory(made, vectors.pop("y"), None, self.one_target, None, vectors)
@@ -82,7 +82,7 @@ class Transformed(Design):
 
 @dataclass(frozen=True)
 class _OnTransformed:
-    """A statistic of the new columns as one of the old; one that reads vectors only makes no columns."""
+    """A statistic of the new columns as one of the old; no columns are computed if it reads vectors only."""
 
     function: Callable[[Block], Array]
     statistic: Callable[[Block], Any]

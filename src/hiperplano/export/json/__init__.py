@@ -1,1 +1,1 @@
-"""A scorecard as a JSON document that people review, and back."""
+"""A scorecard as a JSON document for review, and back."""

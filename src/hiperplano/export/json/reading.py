@@ -179,7 +179,7 @@ def _pieces(bins: Bins, sums: Array) -> Pieces:
 
 
 def _check_consistent(card: Scorecard, content: dict[str, Any]) -> None:
-    """Refuse a document whose points or WoE were changed without what they follow from."""
+    """Raise an error for a document whose points or WoE do not match its counts and coefficients."""
     for points, variable in zip(card.variable_points(), content["variables"], strict=True):
         for number, line in enumerate(variable["bins"]):
             for key, value in (("woe", points.woe[number]), ("points", points.points[number])):

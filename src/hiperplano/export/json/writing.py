@@ -25,13 +25,13 @@ def to_json(scorecard: Any, *, path: str | Path | None = None) -> str:
     """A fitted scorecard as JSON: classes, scale, coefficients, and one line for each bin.
 
     Keys come in a fixed order and numbers with all their digits, so that two versions of a scorecard can be compared
-    line by line. The schema is described in `docs/export.md`. The rows of the fit are not in it: `from_json` gives a
-    scorecard that predicts the same to the bit and can be monitored, but has no standard errors.
+    line by line. The schema is described in `docs/export.md`. It does not contain the rows of the fit: `from_json`
+    returns a scorecard with the same predictions, to the last bit, that can be monitored, but has no standard errors.
 
     Parameters
     ----------
     scorecard : Scorecard
-        Fitted.
+        A fitted scorecard.
     path : str or Path, optional
         File to write the document to, completely or not at all.
 
@@ -121,7 +121,7 @@ def _variable(binning: OptimalBinning, points: VariablePoints | None) -> dict[st
 
 
 def _places(bins: Bins) -> list[dict[str, Any]]:
-    """What belongs to each bin."""
+    """The description of each bin."""
     names = bins.special_names or ("",) * len(bins.special)
     shown = _number_or_date(bins)
     special = [
@@ -145,7 +145,7 @@ def _number_or_date(bins: Bins) -> Any:
 
 
 def _layout(value: Any, depth: int = 0) -> str:
-    """JSON with a line for each bin: what fits on a line is written on one, unless it holds objects."""
+    """JSON with one line for each bin: values that fit on a line are written on one, unless they hold objects."""
     flat = _dumps(value)
     nested = isinstance(value, dict) and any(isinstance(each, list | dict) for each in value.values())
     nested |= isinstance(value, list) and any(isinstance(each, dict) for each in value)

@@ -1,4 +1,4 @@
-"""Features as ONNX nodes, many columns at a time where they are of one kind."""
+"""Features as ONNX nodes, several columns at a time if they are of one kind."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class FeatureNodes:
     Attributes
     ----------
     columns : dict of Cell to Tensor
-        Of shape (n, 1): numbers with NaN where they are empty, or texts, "" where they are.
+        Tensors of shape (n, 1): numbers with NaN for empty cells, or texts with "" for empty cells.
     rows : Tensor
-        All cells as one array, where the model takes one; else "".
+        All cells as one array, if the input is one; else "".
     """
 
     graph: Graph
@@ -43,7 +43,7 @@ class FeatureNodes:
 
     @classmethod
     def of(cls, graph: Graph, formula: Formula) -> FeatureNodes:
-        """With the inputs of a formula: `X` for an array, else one for each column."""
+        """Start with the inputs of a formula: `X` for an array, else one input for each column."""
         found = cls(graph, formula.cells)
         if formula.as_array:
             found.rows = graph.add_input("X", TensorProto.DOUBLE, len(formula.cells))
@@ -71,7 +71,7 @@ class FeatureNodes:
         return self.columns[cell]
 
     def _without_codes(self, cell: Cell, column: Tensor) -> Tensor:
-        """NaN in the place of numbers that stand for no value."""
+        """Replace numbers that stand for missing values by NaN."""
         for code in cell.codes:
             same = self.graph.add("Equal", column, self.graph.constant(code))
             column = self.graph.add("Where", same, self.graph.constant(np.nan), column)
@@ -114,14 +114,14 @@ class FeatureNodes:
         return self.graph.add("Add", product, self.graph.constant([feature.constant for feature in features]))
 
     def _lookups(self, features: list[Lookup]) -> Tensor:
-        """A row of a table for each value; its last two rows are for other values and for empty cells."""
+        """A table row for each value; the last two rows are for other values and for empty cells."""
         cell, graph = features[0].cell, self.graph
         values = list(dict.fromkeys(value for each in features for group, _ in each.groups for value in group))
         columns = []
         for each in features:
             numbers = {value: number for group, number in each.groups for value in group}
             columns.append([*(numbers.get(value, each.other) for value in values), each.other, each.empty])
-        table = np.array(columns, dtype=np.float64).T  # None, no prediction, becomes NaN
+        table = np.array(columns, dtype=np.float64).T  # None (no prediction) becomes NaN
         find = self._index_of_text if cell.kind in ("text", "label") else self._index_of_number
         return graph.add("Gather", graph.constant(table), graph.flat(find(cell, values)), axis=0)
 
@@ -140,7 +140,7 @@ class FeatureNodes:
 
     def _index_of_number(self, cell: Cell, values: list[Any]) -> Tensor:
         graph, column = self.graph, self.column(cell)
-        known = values or [np.nan]  # which nothing equals
+        known = values or [np.nan]  # NaN equals nothing
         same = graph.as_double(graph.add("Equal", column, graph.constant([known])))
         there = graph.add("Greater", graph.add("ReduceMax", same, axes=[1], keepdims=1), graph.constant(0.0))
         place = graph.add("ArgMax", same, axis=1, keepdims=1)
@@ -148,13 +148,14 @@ class FeatureNodes:
         return graph.add("Where", graph.add("IsNaN", column), graph.constant([[len(values) + 1]], np.int64), found)
 
     def _steps(self, feature: Steps) -> Tensor:
-        """The number of cuts that a value has reached is the number of its interval."""
+        """The number of cuts that a value has reached is its interval number."""
         graph, column, n_bins = self.graph, self.column(feature.cell), len(feature.cuts or (0,)) + 1
         values = feature.values if feature.cuts else feature.values * 2
         table = [*values, *(number for _, number in feature.special)]
         codes = [code for group, _ in feature.special for code in group]
         owners = [n_bins + number for number, (group, _) in enumerate(feature.special) for _ in group]
-        cuts = feature.cuts or (np.inf,)  # one interval: a cut that only infinity reaches, which has the same number
+        # One interval: a cut that only infinity reaches, with the same number on both sides.
+        cuts = feature.cuts or (np.inf,)
         reached = graph.as_double(graph.add("GreaterOrEqual", column, graph.constant([cuts])))
         found = graph.as_index(graph.add("ReduceSum", reached, graph.constant([1], np.int64), keepdims=1))
         for code, owner in zip(codes, owners, strict=True):
@@ -171,7 +172,7 @@ class FeatureNodes:
 
 
 def _runs(features: tuple[Feature, ...]) -> list[tuple[Feature, ...]]:
-    """Neighbours that can be written together."""
+    """Neighbouring features that can be written together."""
     runs: list[list[Feature]] = []
     for feature in features:
         alone = isinstance(feature, Steps)

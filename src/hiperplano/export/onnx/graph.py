@@ -1,4 +1,4 @@
-"""Nodes of an ONNX graph, made one by one; numbers are doubles."""
+"""Nodes of an ONNX graph, added one by one; numbers are doubles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tensor = str
 
 @dataclass
 class Graph:
-    """A graph that grows."""
+    """A graph under construction."""
 
     inputs: list[Any] = field(default_factory=list)
     outputs: list[Any] = field(default_factory=list)
@@ -67,11 +67,11 @@ class Graph:
         return name
 
     def as_double(self, tensor: Tensor) -> Tensor:
-        """0 and 1 for booleans."""
+        """Booleans as 0 and 1."""
         return self.add("Cast", tensor, to=TensorProto.DOUBLE)
 
     def as_index(self, tensor: Tensor) -> Tensor:
-        """Whole numbers."""
+        """Integers."""
         return self.add("Cast", tensor, to=TensorProto.INT64)
 
     def flat(self, tensor: Tensor) -> Tensor:

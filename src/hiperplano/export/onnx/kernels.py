@@ -1,4 +1,4 @@
-"""Kernels as ONNX nodes: the values of rows with the rows of a fit."""
+"""Kernels as ONNX nodes: kernel values of rows with the rows of a fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hiperplano.kernels.width import width
 
 @singledispatch
 def kernel_values(kernel: Any, graph: Graph, rows: Tensor, fitted: Array) -> Tensor:
-    """k of every row with every row of the fit, of shape (n, rows of the fit).
+    """Kernel values of every row with every row of the fit, of shape (n, rows of the fit).
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def _affine(kernel: Any, constant: float, graph: Graph, rows: Tensor, fitted: Ar
 
 @kernel_values.register
 def _(kernel: RBF, graph: Graph, rows: Tensor, fitted: Array) -> Tensor:
-    """exp(−gamma·‖x − z‖²), of rows measured from the mean of the fit, which keeps the squares small."""
+    """exp(−gamma·‖x − z‖²), with rows relative to the mean of the fit, which keeps the squares small."""
     centre = fitted.mean(axis=0)
     centred, own = graph.add("Sub", rows, graph.constant(centre)), fitted - centre
     squares = graph.add("ReduceSumSquare", centred, axes=[1], keepdims=1)

@@ -17,9 +17,9 @@ def to_onnx(model: Any, *, path: str | Path | None = None) -> Any:
     """A fitted model as an ONNX model, in double precision throughout.
 
     A model that takes an array has one input, `X`, of doubles of shape (n, d). A model that takes a table has one input
-    of shape (n, 1) for each column, under its name: doubles for numbers, with NaN where there is none; texts for
-    categories (`true` and `false` for booleans, `3` for 3.0), where "" stands for no value unless it is a category of
-    its own; microseconds since 1970 for dates.
+    of shape (n, 1) for each column, under its name: doubles for numbers, with NaN for missing ones; texts for
+    categories (`true` and `false` for booleans, `3` for 3.0), where "" stands for a missing value unless it is a
+    category; microseconds since 1970 for dates.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def to_onnx(model: Any, *, path: str | Path | None = None) -> Any:
     onnx.ModelProto
         With operators of version 17, which onnxruntime knows from 1.12 on. Outputs: for a regressor `prediction`; for a
         classifier `label`, `score` (as `decision_function` gives it) and, where the model has them, `probability` of
-        shape (n, classes); for a scorecard also `points`. A row that the model would refuse has NaN as score and
-        probability; its label, for which ONNX has no such value, is the first.
+        shape (n, classes); for a scorecard also `points`. A row that the model would reject has NaN as score and
+        probability; its label is the first one, since ONNX has no missing label.
 
     Raises
     ------
     hiperplano.errors.NotAvailable
-        If the model, or a step of the pipeline, is not known as a formula.
+        If the model, or a step of the pipeline, cannot be written as a formula.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def to_onnx(model: Any, *, path: str | Path | None = None) -> Any:
 
 
 def _scores(graph: Any, formula: Formula, rows: Any) -> Any:
-    """Scores of shape (n, scores), all NaN in a row in which one is not finite."""
+    """Scores of shape (n, scores); all are NaN in a row with one that is not finite."""
     scores = formula.scores
     if isinstance(scores, LinearScores):
         found = graph.add(
@@ -84,7 +84,7 @@ def _scores(graph: Any, formula: Formula, rows: Any) -> Any:
     elif isinstance(scores, KernelScores):
         from hiperplano.export.onnx.kernels import kernel_values
 
-        # A kernel of distances is 0, not NaN, for rows at infinity, which the model refuses.
+        # A kernel of distances is 0, not NaN, for infinite rows, which the model rejects.
         known = graph.add("Where", graph.add("IsInf", rows), graph.constant(np.nan), rows)
         values = kernel_values(scores.kernel, graph, known, scores.fitted)
         product = graph.add("MatMul", values, graph.constant(scores.coef))
@@ -135,7 +135,7 @@ def _probabilities(graph: Any, link: str, scores: Any, width: int) -> Any:
     if width == 1:
         first = graph.add("Sigmoid", graph.add("Neg", scores))
         return graph.add("Concat", first, graph.add("Sigmoid", scores), axis=1)
-    if link == "one-versus-rest":  # the softmax of logarithms, min(score, 0) − log(1 + exp(−|score|))
+    if link == "one-versus-rest":  # the softmax of the logarithms min(score, 0) − log(1 + exp(−|score|))
         small = graph.add("Exp", graph.add("Neg", graph.add("Abs", scores)))
         log = graph.add("Log", graph.add("Add", small, graph.constant(1.0)))
         scores = graph.add("Sub", graph.add("Min", scores, graph.constant(0.0)), log)
@@ -143,7 +143,7 @@ def _probabilities(graph: Any, link: str, scores: Any, width: int) -> Any:
 
 
 def _labels(graph: Any, labels: list[Any]) -> tuple[Any, int]:
-    """Labels in the graph, and their type; those of several kinds become texts."""
+    """Labels in the graph, and their type; labels of several types become texts."""
     from onnx import TensorProto
 
     for kind, code, dtype in (

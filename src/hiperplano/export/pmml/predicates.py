@@ -21,7 +21,7 @@ def type_of_label(label: Any) -> str:
 
 
 def text_of(value: Any, cell: Cell | None = None) -> str:
-    """A value as PMML writes it: numbers with all digits, dates in ISO's way."""
+    """A value in PMML's format: numbers with all digits, dates in ISO format."""
     if cell is not None and cell.kind == "date":
         return str(np.datetime64(int(value), "us").astype("datetime64[us]")).removesuffix(".000000")
     if isinstance(value, bool):
@@ -30,12 +30,15 @@ def text_of(value: Any, cell: Cell | None = None) -> str:
 
 
 def is_missing(parent: Element, cell: Cell) -> None:
-    """The condition that a field has no value."""
+    """The condition that a field is missing."""
     SubElement(parent, "SimplePredicate", field=cell.name, operator="isMissing")
 
 
 def among(parent: Element, cell: Cell, values: list[Any]) -> None:
-    """The condition that a field has one of some values. (An array of texts has no clear way to write a quote.)"""
+    """The condition that a field has one of some values.
+
+    (An array of texts has no clear way to write a quote.)
+    """
     where = parent if len(values) == 1 else SubElement(parent, "CompoundPredicate", booleanOperator="or")
     for value in values:
         written = text_of(float(value) if cell.kind == "number" else value, cell)

@@ -25,7 +25,7 @@ _TARGET = "hiperplano_target"
 
 
 def add_regression(root: Element, model: Any, formula: Formula, cells: list[Cell], dictionary: Element) -> None:
-    """One table of coefficients for a number or a class; of two classes the first has none."""
+    """One table of coefficients for a number or a class; the first of two classes has none."""
     scores, decision = formula.scores, formula.decision
     if not isinstance(scores, LinearScores) or (decision is None and scores.n_scores > 1):
         _refuse(model)
@@ -84,7 +84,7 @@ def _add_output(parent: Element, classes: list[Any]) -> None:
 
 
 def _add_derived(parent: Element, formula: Formula) -> list[tuple[str, int]]:
-    """The names of the fields that hold the used features, which are derived unless they are columns."""
+    """The names of the fields with the used features, which are derived unless they are columns."""
     fields, made = [], []
     for feature, j in formula.used_features():
         if isinstance(feature, Number) and not feature.cell.codes:
@@ -129,7 +129,7 @@ def _write(parent: Element, feature: Feature) -> None:
 
 
 def _sum(parent: Element, terms: list[tuple[float, Feature]]) -> None:
-    """Σ weight·feature by halves, since + takes two and documents should not be deep."""
+    """Σ weight·feature by halving, since + takes two arguments and documents should not be deeply nested."""
     if len(terms) > 1:
         where = _apply(parent, "+")
         _sum(where, terms[: len(terms) // 2])
@@ -144,7 +144,7 @@ def _number(parent: Element, cell: Cell) -> None:
     if cell.kind == "date":
         _microseconds(parent, cell)
         return
-    for code in cell.codes:  # a missing value in its place: what has no third part is missing where it does not hold
+    for code in cell.codes:  # a missing value instead: `if` without an else branch is missing if its condition is false
         parent = _apply(parent, "if")
         different = _apply(parent, "notEqual")
         SubElement(different, "FieldRef", field=cell.name)
@@ -153,7 +153,10 @@ def _number(parent: Element, cell: Cell) -> None:
 
 
 def _microseconds(parent: Element, cell: Cell) -> None:
-    """Of a date since 1970, to the second, PMML's smallest unit; days and seconds apart fit into 32 bits."""
+    """Microseconds of a date since 1970, to the second, PMML's smallest unit.
+
+    Days and seconds separately fit into 32 bits.
+    """
     where = _apply(parent, "+")
     for function, unit in (("dateDaysSinceYear", 86_400e6), ("dateSecondsSinceMidnight", 1e6)):
         product = _apply(where, "*")
@@ -165,7 +168,7 @@ def _microseconds(parent: Element, cell: Cell) -> None:
 
 
 def _empty(parent: Element, cell: Cell) -> None:
-    """Whether a cell has no value, or a number that stands for none."""
+    """Whether a cell is missing, or holds a number that stands for a missing value."""
     where = _apply(parent, "or") if cell.codes else parent
     SubElement(_apply(where, "isMissing"), "FieldRef", field=cell.name)
     for code in cell.codes:

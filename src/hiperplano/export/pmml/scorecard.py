@@ -12,7 +12,10 @@ _REASONS = 3
 
 
 def add_scorecard(root: Element, card: Any, formula: Formula, cells: list[Cell]) -> None:
-    """Characteristics are the variables, attributes their bins; the first whose condition holds gives its points."""
+    """Characteristics are the variables, and attributes their bins.
+
+    The first attribute whose condition holds gives its points.
+    """
     assert formula.points is not None
     model = SubElement(
         root,

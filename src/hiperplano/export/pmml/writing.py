@@ -26,13 +26,13 @@ def to_pmml(model: Any, *, path: str | Path | None = None) -> str:
 
     A scorecard becomes a `Scorecard` whose partial scores are its points, with reason codes against the best bin of
     each variable. A linear regressor, a logistic regression or a linear discriminant analysis becomes a
-    `RegressionModel` whose encoded columns are derived fields. Categories are strings: `true` and `false` for
-    booleans, `3` for 3.0. Empty values are missing values; a row that the model would refuse has no result.
+    `RegressionModel` whose encoded columns are derived fields. Categories are strings: `true` and `false` for booleans,
+    `3` for 3.0. Empty values are missing values; a row that the model would reject has no result.
 
     Parameters
     ----------
     model : estimator
-        Fitted: by itself, at the end of a scikit-learn pipeline, or as the command `hiperplano fit` saves it.
+        A fitted model: alone, at the end of a scikit-learn pipeline, or as saved by the command `hiperplano fit`.
     path : str or Path, optional
         File to write the document to, completely or not at all.
 
@@ -44,7 +44,7 @@ def to_pmml(model: Any, *, path: str | Path | None = None) -> str:
     Raises
     ------
     hiperplano.errors.NotAvailable
-        If the model has no probabilities or predictions of these forms, or a step is not known as a formula.
+        If the model has no probabilities or predictions of these forms, or a step cannot be written as a formula.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def to_pmml(model: Any, *, path: str | Path | None = None) -> str:
     for cell in cells:
         optype = "categorical" if cell.kind in ("text", "label") else "continuous"
         field = SubElement(dictionary, "DataField", name=cell.name, optype=optype, dataType=type_of(cell))
-        if cell in finite and cell.kind == "number":  # what lies outside is invalid, and the row has no result
+        if cell in finite and cell.kind == "number":  # values outside the range are invalid, and the row has no result
             SubElement(field, "Interval", closure="closedClosed", leftMargin=f"-{_LARGEST}", rightMargin=_LARGEST)
     if formula.points is not None:
         add_scorecard(root, last, formula, cells)
@@ -80,7 +80,7 @@ def to_pmml(model: Any, *, path: str | Path | None = None) -> str:
 
 
 def _fields(formula: Formula) -> list[Cell]:
-    """The columns that are read, in the order of the fit."""
+    """The input columns, in the order of the fit."""
     used = formula.used_cells()
     names = [cell.name for cell in used]
     if len(set(names)) < len(names):
@@ -94,7 +94,7 @@ def _fields(formula: Formula) -> list[Cell]:
 
 
 def _refuse_control_characters(root: Element) -> None:
-    """Names and categories that XML has no way to write would make a document that no reader opens."""
+    """Raise an error for names and categories that XML cannot represent."""
     for element in root.iter():
         for text in (*element.attrib.values(), element.text or ""):
             if _NO_XML.search(text):

@@ -1,1 +1,1 @@
-"""Fitted estimators and pipelines → formulas of columns."""
+"""Conversion of fitted estimators and pipelines to formulas of columns."""

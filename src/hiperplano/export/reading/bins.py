@@ -1,4 +1,4 @@
-"""Bins of columns as steps and lookups: weights of evidence and points."""
+"""Bins of columns as steps and lookups, for weights of evidence and points."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def binned(name: str, bins: Bins, values: Array, known_only: bool = False) -> Fe
     ----------
     values : ndarray of shape (bins,)
     known_only : bool, default=False
-        Categories that the fit did not see leave the row without a prediction.
+        Whether a row with an unseen category has no prediction.
     """
     numbers = [float(value) for value in values]
     if isinstance(bins, NumericBins):
@@ -35,7 +35,7 @@ def binned(name: str, bins: Bins, values: Array, known_only: bool = False) -> Fe
 
 
 def _category_kind(name: str, groups: tuple[tuple[Any, ...], ...]) -> tuple[str, tuple[tuple[Any, ...], ...]]:
-    """The kind of a column of categories, and its groups as that kind compares them."""
+    """The kind of a column of categories, and its groups with values of that kind."""
     values = [value for group in groups for value in group]
     if all(isinstance(value, str) for value in values):
         return "text", groups
@@ -51,7 +51,7 @@ def _category_kind(name: str, groups: tuple[tuple[Any, ...], ...]) -> tuple[str,
 
 
 def encoded_columns(encoder: WoEEncoder) -> tuple[tuple[Feature, ...], tuple[str, ...]]:
-    """The features that a fitted `WoEEncoder` makes, and their names."""
+    """The output features of a fitted `WoEEncoder`, and their names."""
     features = []
     for name, kept in zip(encoder.binnings_, encoder.support_.tolist(), strict=True):
         binning = encoder.binnings_[name]

@@ -82,7 +82,7 @@ def ordinal(step: OrdinalEncoder, features: tuple[Feature, ...]) -> tuple[Featur
 
 
 def _source(step: Any, feature: Feature, categories: Any) -> tuple[Cell, Any]:
-    """The cell that holds a category, and what stands in it where it is empty."""
+    """The cell of a category, and the value used if it is empty."""
     fill: Any = None
     if isinstance(feature, Imputed):
         fill, feature = feature.fill, feature.feature

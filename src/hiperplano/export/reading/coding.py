@@ -11,7 +11,7 @@ _MICROSECONDS_A_DAY = 86_400e6
 
 
 def coded_columns(coding: Coding) -> tuple[tuple[Feature, ...], tuple[str, ...]]:
-    """The features that a fitted `Coding` makes, and their names."""
+    """The output features of a fitted `Coding`, and their names."""
     if coding.imputer_ is not None:
         raise NotAvailable(
             "missing numbers were filled by a model of the other columns (fill='model'), which is not known as a "
@@ -30,10 +30,10 @@ def _numeric(coder: NumericEncoder) -> list[Feature]:
         codes = {label_of(code) for code in column.codes}
         places = tuple(((label,), float(place)) for place, label in enumerate(column.order) if label not in codes)
         marks = tuple((labels, 0.0) for labels, _ in places)
-        # A value that is not in the order counts as none.
+        # A value that is not in the order counts as missing.
         made: list[Feature] = [Lookup(cell, places, coder.fill, coder.fill)]
         return [*made, Lookup(cell, marks, 1.0, 1.0)] if coder.marked else made
-    # Codes that are texts cannot be in a column of numbers.
+    # Text codes cannot occur in a numeric column.
     cell = Cell(column.name, codes=tuple(code for code in column.codes if not isinstance(code, str)))
     made = [Imputed(Number(cell), coder.fill)]
     if column.kind == "date":
@@ -45,7 +45,7 @@ def _numeric(coder: NumericEncoder) -> list[Feature]:
 def _nominal(coder: CategoricalEncoder) -> list[Feature]:
     cell = Cell(coder.column.name, "label")
     known = tuple(label for label in (*coder.kept, coder.reference) if label is not None and label != RARE)
-    codes = tuple(label_of(code) for code in coder.column.codes)  # no value, not a rare one
+    codes = tuple(label_of(code) for code in coder.column.codes)  # these are missing, not rare
     return [
         Lookup(cell, tuple(((each,), float(each == label)) for each in (*known, *codes)), 0.0, float(label == RARE))
         for label in coder.kept

@@ -1,4 +1,4 @@
-"""A fitted model or pipeline → the formula of a row."""
+"""Conversion of a fitted model or pipeline to the formula of a row."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from hiperplano.scorecard.scorecard import Scorecard
 from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 
 _REGRESSORS = (LeastSquares, LinearSVR, OnlineRegressor)
-"""Those whose predictions are their scores."""
+"""Models whose predictions are their scores."""
 
 ColumnNames = Sequence[str] | Mapping[str, str] | None
 
 
 def formula_of(model: Any) -> Formula:
-    """What a fitted model computes for a row.
+    """The formula that a fitted model computes for a row.
 
     Parameters
     ----------
     model : estimator
-        Of hiperplano, by itself or at the end of a scikit-learn pipeline.
+        A model of hiperplano, alone or at the end of a scikit-learn pipeline.
     """
     check_is_fitted(model)
     steps, last = ([step for _, step in model.steps[:-1]], model[-1]) if isinstance(model, Pipeline) else ([], model)
@@ -87,7 +87,7 @@ def _refuse_steps(steps: list[Any]) -> None:
 
 
 def _first_columns(first: Any, picked: Sequence[str] | None) -> Columns:
-    """The columns that a first step takes: those picked from a table, those of its fit, or x0, x1, …."""
+    """The columns that a first step uses: those selected from a table, those of its fit, or x0, x1, …."""
     names = getattr(first, "feature_names_in_", None) if picked is None else picked
     if names is None:
         names = [f"x{number}" for number in range(first.n_features_in_)]
@@ -139,7 +139,7 @@ def _kernel_scores(model: KernelModel) -> KernelScores:
 
 
 def _support_scores(model: Any) -> KernelScores:
-    """Of machines that keep some rows of the fit, and coefficients of shape (scores, rows kept)."""
+    """Scores of machines that store some rows of the fit, with coefficients of shape (scores, stored rows)."""
     vectors, coef = (
         np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
         for part in (model.support_vectors_, model.dual_coef_)
@@ -166,12 +166,12 @@ def _cost_sensitive(model: CostSensitiveClassifier, inner: Decision | None) -> D
 
 
 def _plain(classes: Any) -> list[Any]:
-    """Labels as Python's own texts, numbers and booleans."""
+    """Labels as plain Python strings, numbers and booleans."""
     return list(np.asarray(classes).tolist())
 
 
 def column_names(formula: Formula, columns: ColumnNames) -> dict[str, str]:
-    """For each column of the model its name in the table.
+    """The name in the table for each column of the model.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Steps of a pipeline: the features that each makes of those before it."""
+"""Steps of a pipeline: the output features of each from its input features."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class Columns:
 
 
 def takes_a_table(step: Any) -> bool:
-    """Whether a first step, or a model, takes columns of several kinds, not an array of numbers."""
+    """Whether a first step, or a model, expects columns of several kinds instead of an array of numbers."""
     kinds = Coding | WoEEncoder | Scorecard | ColumnTransformer | OneHotEncoder | OrdinalEncoder
     return isinstance(step, kinds) or (isinstance(step, Pipeline) and takes_a_table(step[0]))
 
 
 @singledispatch
 def apply_step(step: Any, columns: Columns) -> Columns:
-    """The columns that a fitted step makes."""
+    """The output columns of a fitted step."""
     if isinstance(step, SelectorMixin):
         return columns.take(np.flatnonzero(step.get_support()))
     raise NotAvailable(
@@ -108,9 +108,9 @@ def _(step: ColumnTransformer, columns: Columns) -> Columns:
 
 
 def _column_numbers(which: Any, names: tuple[str, ...]) -> list[int]:
-    """Numbers of the columns that a ColumnTransformer gives to a part: they may be named, numbered, masked or cut."""
+    """Numbers of the columns that a ColumnTransformer passes to a part, given by names, numbers, mask or slice."""
     if isinstance(which, slice):
-        if isinstance(which.start, str) or isinstance(which.stop, str):  # by names, with the last
+        if isinstance(which.start, str) or isinstance(which.stop, str):  # a slice by names includes the last one
             start = None if which.start is None else names.index(which.start)
             stop = None if which.stop is None else names.index(which.stop) + 1
             which = slice(start, stop)
@@ -184,7 +184,7 @@ def _(step: SimpleImputer, columns: Columns) -> Columns:
             code=step.missing_values,
         )
     fills = step.statistics_.tolist()
-    kept = [j for j, fill in enumerate(fills) if fill == fill]  # columns without any value are left out
+    kept = [j for j, fill in enumerate(fills) if fill == fill]  # columns without any value are dropped
     made: list[Feature] = [Imputed(columns.features[j], fills[j]) for j in kept]
     names = [columns.names[j] for j in kept]
     if step.indicator_ is not None:

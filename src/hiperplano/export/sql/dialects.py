@@ -1,4 +1,4 @@
-"""Where database systems differ: numbers, empty and infinite cells, text, dates."""
+"""Differences between database systems: numbers, empty and infinite cells, text, dates."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.export.formula import Cell
 
 LARGEST = 1.7976931348623157e308
-_EXACT_DIGITS = 15  # that SQLite reads without rounding
-_END = "|"  # closes a text in T-SQL, which ignores blanks at the end when it compares
+_EXACT_DIGITS = 15  # number of digits that SQLite reads without rounding
+_END = "|"  # terminates a text in T-SQL, which ignores trailing blanks in comparisons
 
 Expression = Any
 
@@ -26,13 +26,13 @@ class Dialect:
     Attributes
     ----------
     has_nan : {"equal", "unequal", ""}
-        Whether there is a NaN, and whether it equals itself.
+        Whether NaN exists, and whether it equals itself.
     decimal : bool
-        A number written with a point is a decimal one, and becomes a float only with an exponent.
+        Whether a number with a point is decimal, and becomes a float only with an exponent.
     typed : bool
-        A constant is a float for certain only after a cast.
+        Whether a constant must be cast to be a float.
     fence : bool
-        A subquery is computed once only if one asks for it.
+        Whether a subquery must be marked to be computed only once.
     microseconds : function
         From a date to microseconds since 1970.
     """
@@ -50,7 +50,8 @@ class Dialect:
         Parameters
         ----------
         exact : bool, default=False
-            No rounding by whoever reads it, for comparisons. SQLite reads 15 digits exactly, and further ones nearly.
+            Whether the database must read it without rounding, for comparisons. SQLite reads 15 digits exactly, and
+            further ones approximately.
         """
         value = float(value)
         if not isfinite(value):
@@ -69,7 +70,7 @@ class Dialect:
         return exp.Literal.number(text) if not text.startswith("-") else exp.Neg(this=exp.Literal.number(text[1:]))
 
     def double(self, value: float) -> Expression:
-        """A constant that is a float for certain."""
+        """A constant that is certainly a float."""
         return as_double(self.number(value)) if self.typed else self.number(value)
 
     def text(self, value: str) -> Expression:
@@ -92,11 +93,11 @@ class Dialect:
         return exp.National(this=str(value)) if self.name == "tsql" else exp.Literal.string(str(value))
 
     def cell(self, cell: Cell, column: Expression) -> Expression:
-        """A column as formulas take it: a float or a text, NULL where it is empty."""
+        """A column as used in formulas: a float or a text, NULL if it is empty."""
         if cell.kind in ("text", "label"):
             return self._text_cell(column)
         found = as_double(self.microseconds(column) if cell.kind == "date" else column)
-        if self.name == "sqlite" and cell.kind == "number":  # elsewhere a column of numbers holds no text
+        if self.name == "sqlite" and cell.kind == "number":  # in other databases, a numeric column holds no text
             numeric = exp.In(
                 this=exp.Anonymous(this="TYPEOF", expressions=[column]), expressions=_texts("integer", "real")
             )
@@ -110,7 +111,7 @@ class Dialect:
         return found
 
     def _text_cell(self, column: Expression) -> Expression:
-        """Text of which every character counts."""
+        """A text in which every character counts."""
         if self.name == "tsql":
             text = exp.cast(column, exp.DataType.build("NVARCHAR(4000)", dialect="tsql"))
             closed = exp.paren(exp.Add(this=text, expression=exp.National(this=_END)))
@@ -119,7 +120,7 @@ class Dialect:
         return exp.Collate(this=text, expression=exp.var("BINARY")) if self.name == "sqlite" else text
 
     def spellings(self, label: str) -> list[str]:
-        """How the text of a number or boolean may be written in this system, the label itself first."""
+        """Possible spellings of a number or boolean in this system, the label itself first."""
         found = [label]
         if label in ("true", "false"):
             found.append("1" if label == "true" else "0")
@@ -139,12 +140,12 @@ def divided(upper: Expression, lower: Expression) -> Expression:
 
 
 def identifier(name: str) -> Expression:
-    """A name as it is, quoted."""
+    """A quoted name."""
     return exp.to_identifier(name, quoted=True)
 
 
 def total(terms: Iterable[Expression], most: int = 24) -> Expression:
-    """A sum in brackets of at most `most` terms: SQLite refuses expressions that are deeper than 1000."""
+    """A sum in parentheses of at most `most` terms, since SQLite rejects expressions that are deeper than 1000."""
     terms = list(terms)
     while len(terms) > most:
         terms = [exp.paren(_chain(terms[i : i + most]), copy=False) for i in range(0, len(terms), most)]
@@ -159,7 +160,7 @@ def _chain(terms: list[Expression]) -> Expression:
 
 
 def extreme(function: type[Expression], values: list[Expression], most: int = 100) -> Expression:
-    """The largest or smallest of several, nested since SQLite takes 127 arguments."""
+    """The largest or smallest of several, nested since SQLite allows 127 arguments."""
     while len(values) > 1:
         values = [_of(function, values[i : i + most]) for i in range(0, len(values), most)]
     return values[0]

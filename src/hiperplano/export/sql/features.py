@@ -30,14 +30,14 @@ class FeatureWriter:
         return exp.column(self.columns[cell])
 
     def weighted(self, weight: float, feature: Feature) -> Expression:
-        """weight·feature; tables are multiplied here and now."""
+        """weight·feature; lookup tables are multiplied directly."""
         if isinstance(feature, Lookup | Steps):
             return self.write(feature, weight)
         return exp.Mul(this=self.dialect.number(weight), expression=_bracketed(self.write(feature)))
 
     @singledispatchmethod
     def write(self, feature: Any, weight: float = 1.0) -> Expression:
-        """A feature, NULL where the row has no prediction."""
+        """A feature, NULL if the row has no prediction."""
         raise TypeError(type(feature))
 
     @write.register
@@ -89,7 +89,7 @@ class FeatureWriter:
         return self._case(cases, feature.values[-1] * weight)
 
     def _case(self, cases: list[tuple[Expression, float | None]], other: float | None) -> Expression:
-        """Cases with one constant of certain type, which gives all of them theirs."""
+        """Cases with one constant of certain type, which determines the type of all."""
         if not cases:
             return exp.null() if other is None else self.dialect.double(other)
         found, constant = exp.Case(), self.dialect.double
@@ -102,7 +102,7 @@ class FeatureWriter:
         return exp.Is(this=self._column(cell), expression=exp.null())
 
     def _spellings(self, cell: Cell, value: Any, known: set[Any]) -> list[Any]:
-        """Where a label may be a number or a boolean of the table: also how the system writes that."""
+        """If a label may be a number or a boolean in the table: also its spelling in this system."""
         if cell.kind != "label":
             return [value]
         return [each for each in self.dialect.spellings(value) if each == value or each not in known]

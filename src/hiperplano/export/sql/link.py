@@ -1,4 +1,4 @@
-"""Probabilities in SQL, for scores of any size: EXP neither overflows nor underflows."""
+"""Probabilities in SQL for scores of any size, without overflow or underflow of EXP."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from hiperplano.export.sql.dialects import Dialect, Expression, divided, extreme, total
 
-_UNDERFLOW = -700.0  # EXP of less, below 1e-304, counts as 0: PostgreSQL has an error where a result rounds to 0
+_UNDERFLOW = -700.0  # EXP below this (1e-304) counts as 0, since PostgreSQL raises an error if a result rounds to 0
 
 
 def sigmoid(query: Any, score: str, both: bool) -> list[str]:
-    """1/(1 + exp(−score)) of the second class, and of both if asked for, written with exp(−|score|) ≤ 1."""
+    """1/(1 + exp(−score)) of the second class, and of both on request, computed from exp(−|score|) ≤ 1."""
     dialect, column = query.dialect, exp.column(score)
     query.add("exponentials", {"e1": _exponential(dialect, exp.Neg(this=exp.Abs(this=column)))})
     below = exp.paren(exp.Add(this=dialect.number(1.0), expression=exp.column("e1")))
@@ -63,7 +63,7 @@ def one_versus_rest(query: Any, scores: list[str]) -> list[str]:
 
 
 def _exponential(dialect: Dialect, exponent: Expression) -> Expression:
-    """EXP, and 0 where that is no longer a float; 0 also for NULL, which callers look for in the score."""
+    """EXP, and 0 if that underflows; also 0 for NULL, which callers detect in the score."""
     safe = exp.GT(this=exponent, expression=dialect.number(_UNDERFLOW))
     return exp.Case().when(safe, exp.Exp(this=exponent.copy())).else_(dialect.number(0.0))
 

@@ -1,4 +1,4 @@
-"""Lookups in the same column as one table: the coefficients of its categories side by side."""
+"""Several lookups in the same column as one table with several coefficients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hiperplano.export.formula import Cell, Feature, Lookup
 
 
 def merged_lookups(features: tuple[Feature, ...], weights: Array) -> list[tuple[float, Feature]]:
-    """Features with their weights; those of 0 are left out, and lookups of one cell are added up.
+    """Features with nonzero weights; lookups of one cell are added up.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A formula as one SELECT: cells → features → scores → probabilities → label, each stage a common table expression."""
+"""A formula as one SELECT: cells, features, scores, probabilities, label, each stage a common table expression."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hiperplano.export.sql.lookups import merged_lookups
 
 @dataclass
 class Query:
-    """A chain of stages; each selects from the one before and passes its columns on.
+    """A chain of stages; each selects from the previous one and passes its columns on.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def statement(
     source : expression
         The table.
     columns : mapping of str to str
-        For each column of the model its name in the table.
+        Name in the table of each column of the model.
     keep : sequence of str
         Columns of the table to pass on.
     """
@@ -107,7 +107,7 @@ def _in_order(formula: Formula) -> list[Cell]:
 
 
 def _add_scores(query: Query, formula: Formula, writer: FeatureWriter, cells: list[str]) -> None:
-    """Stages that end with the scores r1, r2, …, finite or NULL together."""
+    """Add stages that end with the scores r1, r2, …, which are all finite or all NULL."""
     scores, dialect = formula.scores, query.dialect
     if isinstance(scores, LinearScores) and scores.n_scores == 1:
         terms = merged_lookups(formula.features, scores.coef[0])
@@ -145,7 +145,7 @@ def _add_linear(query: Query, scores: LinearScores, names: Mapping[int, str]) ->
 
 
 def _add_quadratic(query: Query, scores: QuadraticScores, names: Mapping[int, str]) -> None:
-    """Coordinates of the row in each class, then their squares."""
+    """Add the coordinates of the row in each class, then their squares."""
     dialect, coordinates = query.dialect, {}
     for k, (mean, matrix) in enumerate(zip(scores.means, scores.whitening, strict=True)):
         for i, column in enumerate(matrix.T.tolist()):
@@ -167,7 +167,7 @@ def _add_quadratic(query: Query, scores: QuadraticScores, names: Mapping[int, st
 
 
 def _decided(query: Query, formula: Formula) -> dict[str, Expression]:
-    """The outputs; stages for probabilities and expected costs are added."""
+    """The outputs; adds stages for probabilities and expected costs."""
     decision, dialect = formula.decision, query.dialect
     one = formula.scores.n_scores == 1
     scores = ["s1"] if one else [name for name in query.carried if name[0] == "r"]
@@ -202,7 +202,7 @@ def _decided(query: Query, formula: Formula) -> dict[str, Expression]:
 
 
 def _add_probabilities(query: Query, link: str, scores: list[str], both: bool) -> list[str]:
-    """Stages that end with the probabilities p1, p2, …"""
+    """Add stages that end with the probabilities p1, p2, …"""
     if len(scores) == 1:
         return sigmoid(query, scores[0], both)
     return softmax(query, scores, "top") if link == "softmax" else one_versus_rest(query, scores)
@@ -221,7 +221,7 @@ def _first_equal(dialect: Dialect, names: list[str], best: str, labels: list[Any
 
 
 def output_names(kind: str, count: int, classes: Sequence[Any] = ()) -> list[str]:
-    """Names of the columns of the result: by class where their labels are short and differ, else by number."""
+    """Names of the result columns: by class if their labels are short and distinct, else by number."""
     if count == 1:
         return [kind]
     labels = [str(label) for label in classes]

@@ -19,14 +19,14 @@ Values = dict[str, list[Any]]
 
 
 def plain_columns(X: Any, cells: Sequence[Cell], used: set[str]) -> Values:
-    """Columns by name, of Python's own numbers, texts, dates and None; NaN stays NaN.
+    """Columns by name, as plain Python numbers, texts, dates and None; NaN stays NaN.
 
     Parameters
     ----------
     cells : sequence of Cell
-        The columns of the fit; an array has as many in their order.
+        The columns of the fit; an array has the same number in the same order.
     used : set of str
-        Names of those that are needed.
+        Names of the needed columns.
     """
     names = [cell.name for cell in cells if cell.name in used]
     if hasattr(X, "columns"):
@@ -49,7 +49,7 @@ def plain_columns(X: Any, cells: Sequence[Cell], used: set[str]) -> Values:
 
 
 def with_valid_columns(X: Any, formula: Formula, used: set[str]) -> Any:
-    """The rows with any valid value in the columns whose coefficient is 0, which a statement does not read."""
+    """The rows with valid values in the columns with coefficient 0, which a statement does not read."""
     unused = [(j, cell.name) for j, cell in enumerate(formula.cells) if cell.name not in used]
     if not unused:
         return X
@@ -71,7 +71,7 @@ def _listed(column: Any) -> list[Any]:
 
 
 def _plain(value: Any, cell: Cell) -> Any:
-    """A value as a database takes it: NaN is one in columns of numbers only."""
+    """A value for a database; NaN is kept only in numeric columns."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, np.generic):
@@ -98,7 +98,7 @@ def run_duckdb(columns: Values, n_rows: int, statement: str) -> tuple[list[str],
 
 
 def run_sqlite(columns: Values, n_rows: int, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The same in SQLite, which has no NaN, no booleans and no dates of its own."""
+    """The same in SQLite, which has no NaN, booleans or dates."""
     numbered = {ROW: list(range(n_rows)), **columns}
     listed = ", ".join('"' + name.replace('"', '""') + '"' for name in numbered)
     marks = ", ".join("?" * len(numbered))

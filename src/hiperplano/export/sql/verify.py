@@ -1,4 +1,4 @@
-"""`verify_sql`: the statement run in database engines, and every row compared with the model."""
+"""`verify_sql`: runs the statement in database engines, and compares every row with the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENGINES = {"duckdb": run_duckdb, "sqlite": run_sqlite}
 
 @dataclass(frozen=True)
 class SqlCheck:
-    """How the statement of a model agrees with the model, row by row.
+    """Row-by-row comparison of a model and its statement.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class SqlCheck:
     n_rows : int
         Rows compared.
     n_refused : int
-        Rows that the model refuses because of a column that the statement reads, for which it must give NULL.
+        Rows that the model rejects because of a column that the statement reads; the statement must give NULL for them.
     largest_difference : dict of str to float
         By engine: of scores, predictions and probabilities, relative to scores beyond 1.
     differing_rows : dict of str to list of int
@@ -62,7 +62,7 @@ class SqlCheck:
 
     @property
     def status(self) -> Message:
-        """The result in a sentence."""
+        """The result as a sentence."""
         counts = {"n": self.n_rows, "refused": self.n_refused}
         if self.agrees:
             return Message(
@@ -94,11 +94,11 @@ def verify_sql(
     Parameters
     ----------
     model : estimator
-        Fitted; as `to_sql` takes it.
+        A fitted model, as in `to_sql`.
     X : array-like or table of shape (n, d)
-        Rows as the model takes them; also such that it refuses, for which the statement must give NULL.
+        Rows for the model; they may include rows that it rejects, for which the statement must give NULL.
     engines : sequence of {"duckdb", "sqlite"}, default=("duckdb", "sqlite")
-        Where to run it.
+        Engines to run it in.
     tolerance : float, optional
         Largest difference of a score, prediction or probability, relative to scores beyond 1; by default 1e-9, or 1e-5
         for models whose coefficients are float32, in which Python then computes. A label may differ where scores are

@@ -1,1 +1,1 @@
-"""Binning: the values of a column in few bins, chosen by dynamic programming, and their weight of evidence."""
+"""Binning: a column cut into a few bins by dynamic programming, and their weight of evidence."""

@@ -1,4 +1,4 @@
-"""Bins of one column: which bin a value belongs to, and what a bin is called; nothing of how they were found.
+"""Bins of one column: the bin of a value, and the names of bins.
 
 Every value has one bin, numbered 0, 1, 2, …: first the intervals of numbers or groups of categories, then one for each
 group of special codes, then one for missing values and, of categories, a last one for those never seen.
@@ -32,9 +32,9 @@ class NumericBins:
     cuts : tuple of float
         Ascending and finite; k − 1 of them for k intervals. Dates are microseconds since 1970 (UTC).
     special : tuple of tuples of float
-        Codes that are no quantities: the values of a group have a bin of their own.
+        Codes that are not quantities; each group has its own bin.
     special_names : tuple of str
-        Names of those groups; empty where they have none.
+        Names of those groups; empty if they have none.
     kind : str
         "numeric" or "date".
     """
@@ -65,15 +65,15 @@ class NumericBins:
         Parameters
         ----------
         column : array or column of a table
-            Of numbers or dates.
+            Column of numbers or dates.
         name : str, optional
-            Of the column, for messages.
+            Name of the column, for messages.
 
         Returns
         -------
         ndarray of int of shape (n,)
         """
-        from hiperplano.features.binning.lookup_loops import assign_bins  # numba is loaded by those who need it
+        from hiperplano.features.binning.lookup_loops import assign_bins  # numba is imported on demand
 
         values = as_numbers(column, name)
         codes = np.empty(len(values), dtype=np.intp)
@@ -81,7 +81,7 @@ class NumericBins:
         return codes
 
     def loop_arrays(self) -> tuple[Array, Array, Array, int]:
-        """What compiled loops take: cut-offs, special codes, their bins, and the bin of missing values."""
+        """Arrays for compiled loops: cut-offs, special codes, their bins, and the bin of missing values."""
         codes = np.array([code for group in self.special for code in group], dtype=np.float64)
         sizes = [len(group) for group in self.special]
         bins = np.repeat(np.arange(self.n_regular, self.missing), sizes)
@@ -113,9 +113,9 @@ class CategoryBins:
     groups : tuple of tuples
         The categories of each group: text, numbers, or any other hashable values. 1, 1.0 and True are one category.
     special : tuple of tuples
-        Codes that say why there is no category: the values of a group have a bin of their own.
+        Codes for the reason of a missing category; each group has its own bin.
     special_names : tuple of str
-        Names of those groups; empty where they have none.
+        Names of those groups; empty if they have none.
     """
 
     groups: tuple[tuple[Any, ...], ...]
@@ -149,9 +149,9 @@ class CategoryBins:
         Parameters
         ----------
         column : array or column of a table
-            Of values that can be compared for equality.
+            Column of values that can be compared for equality.
         name : str, optional
-            Of the column, for messages.
+            Name of the column, for messages.
 
         Returns
         -------
@@ -183,8 +183,8 @@ def special_groups(codes: Any, kind: str) -> tuple[tuple[tuple[Any, ...], ...], 
     codes : None, value, sequence or mapping
         Values of a sequence share one bin; a mapping from a name to a value or a sequence gives each name a bin.
     kind : str
-        Of the column: codes of numbers and dates are kept as numbers, also where they are written as text. What
-        cannot be among them is left out, so that all columns of a table can share a list.
+        Kind of the column. Codes of numeric and date columns are stored as numbers, even if they are given as text.
+        Codes that cannot occur in the column are ignored, so that all columns of a table can share a list.
     """
     if codes is None:
         return (), ()
@@ -192,7 +192,7 @@ def special_groups(codes: Any, kind: str) -> tuple[tuple[tuple[Any, ...], ...], 
     groups = []
     for group in named.values():
         listed = list(group) if isinstance(group, list | tuple | set | frozenset | np.ndarray) else [group]
-        listed = [value for value in listed if not is_missing(value)]  # missing values have their bin already
+        listed = [value for value in listed if not is_missing(value)]  # missing values have their own bin
         groups.append(tuple(listed) if kind == "categorical" else _code_numbers(listed, kind))
     names = tuple(str(name) for name in named) if hasattr(codes, "items") else ()
     kept = [place for place, group in enumerate(groups) if group]
@@ -205,7 +205,7 @@ def _code_numbers(codes: list[Any], kind: str) -> tuple[float, ...]:
 
 
 def _code_number(code: Any, kind: str) -> float:
-    """The number that a code is among those of a column; NaN where it can be none of them."""
+    """The number of a code in a column; NaN if it cannot occur there."""
     if isinstance(code, str):
         code = _read_code(code)
     if code is None or isinstance(code, date | np.datetime64) != (kind == "date"):
@@ -225,13 +225,13 @@ def _read_code(text: str) -> float | np.datetime64 | None:
 
 
 def number_text(number: float) -> str:
-    """A number with as many digits as it takes to know it: 25, 0.1, 1e+20."""
+    """A number with the fewest digits that identify it: 25, 0.1, 1e+20."""
     short = format(number, ".15g")
     return short if float(short) == number else repr(float(number))
 
 
 def date_text(microseconds: float) -> str:
-    """A date, with its time where that is not midnight."""
+    """A date, with its time unless that is midnight."""
     moment = np.datetime64(int(microseconds), "us")
     day = moment.astype("datetime64[D]")
     return str(day if day == moment else moment.astype("datetime64[s]") if microseconds % 1e6 == 0 else moment)

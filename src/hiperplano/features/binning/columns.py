@@ -1,4 +1,4 @@
-"""Columns as a binning takes them: numbers, and what these stand for."""
+"""Columns as numbers for binning, and the meaning of these numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hiperplano.features.binning.reading import KINDS, as_numbers, column_kind, 
 
 @dataclass(frozen=True)
 class Plan:
-    """How the numbers of a column are understood.
+    """The meaning of the numbers of a column.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Plan:
     special, special_names : tuple
         Groups of special codes as in the bins.
     categories : tuple or None
-        What the numbers 0, 1, 2, … stand for; None where numbers stand for themselves.
+        Categories that the numbers 0, 1, 2, … stand for; None if numbers stand for themselves.
     """
 
     kind: str
@@ -35,12 +35,12 @@ class Plan:
 
     @property
     def limit(self) -> int:
-        """How many different values a sketch keeps."""
+        """Number of distinct values that a sketch keeps."""
         return EXACT if self.kind == "categorical" else LIMIT
 
     @property
     def special_numbers(self) -> tuple[tuple[float, ...], ...]:
-        """The special codes as they lie among the numbers."""
+        """The special codes in the units of the column's numbers."""
         if self.categories is None:
             return self.special
         place = {category: float(number) for number, category in enumerate(self.categories)}
@@ -61,16 +61,16 @@ def plan_for(kind: str, special_codes: Any, categories: tuple[Any, ...] | None =
 
 
 def plan_of_numbers(wanted: str, kind: str, special_codes: Any, categories: tuple[Any, ...] | None) -> Plan:
-    """The plan of a column whose numbers were made elsewhere.
+    """The plan of a column that was already converted to numbers.
 
     Parameters
     ----------
     wanted : str
         "auto" or one of `KINDS`.
     kind : str
-        What the column is by its type.
+        Kind of the column by its type.
     categories : tuple or None
-        What its numbers stand for.
+        Categories that its numbers stand for.
     """
     check_kind(wanted)
     if categories is not None and wanted not in ("auto", "categorical"):
@@ -83,7 +83,7 @@ def plan_of_numbers(wanted: str, kind: str, special_codes: Any, categories: tupl
 
 
 def numbered(bins: Bins, categories: tuple[Any, ...] | None) -> Bins:
-    """The bins of categories as those of the numbers that stand for them; of numbers, the bins themselves."""
+    """Bins of categories as bins of the numbers that stand for them; bins of numbers are unchanged."""
     if categories is None or not isinstance(bins, CategoryBins):
         return bins
     place = {category: float(number) for number, category in enumerate(categories)}
@@ -95,7 +95,7 @@ def numbered(bins: Bins, categories: tuple[Any, ...] | None) -> Bins:
 
 
 def read_column(column: Any, kind: str, special_codes: Any, name: Any = None) -> tuple[Array, Plan]:
-    """The numbers of a column, NaN for no value, and what they stand for.
+    """The numbers of a column, with NaN for missing values, and their meaning.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def read_column(column: Any, kind: str, special_codes: Any, name: Any = None) ->
     kind : str
         "auto" or one of `KINDS`.
     special_codes : None, value, sequence or mapping
-        As `special_groups` takes them.
+        As in `special_groups`.
     name : str, optional
         For messages.
 
@@ -124,12 +124,12 @@ def read_column(column: Any, kind: str, special_codes: Any, name: Any = None) ->
 
 
 def in_order(categories: list[Any]) -> list[Any]:
-    """Categories in the order in which numbers stand for them, also where they are of several types."""
+    """Categories in the order of their numbers, even if they have several types."""
     return sorted(categories, key=lambda value: (type(value).__name__, str(value)))
 
 
 def check_kind(kind: Any) -> None:
-    """Refuse what is no kind of column."""
+    """Raise an error for an unknown kind of column."""
     if kind not in ("auto", *KINDS):
         raise InvalidParameter(
             "kind={kind!r}; a column is 'auto', 'numeric', 'date' or 'categorical'. Choose one of them.", kind=kind

@@ -1,4 +1,4 @@
-"""Fitted bins changed by hand: merged, or split where something was counted."""
+"""Manual changes of fitted bins: merge, or split between pre-bins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hiperplano.features.binning.reading import as_numbers
 
 
 def merged(bins: Bins, chosen: Sequence[int]) -> Bins:
-    """Some bins as one: neighbouring intervals, or any groups of categories.
+    """Merge some bins: neighbouring intervals, or any groups of categories.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def merged(bins: Bins, chosen: Sequence[int]) -> Bins:
 
 
 def split(bins: Bins, pieces: Pieces, at: Any) -> Bins:
-    """One bin as two.
+    """Split one bin into two.
 
     Parameters
     ----------
     pieces : Pieces
-        What was counted: an interval can be split between two of them only.
+        The pre-bins; an interval can be split only between two of them.
     at : number, date or sequence of categories
-        The new cut-off; or the categories that leave their group.
+        The new cut-off; or the categories to move to a new group.
     """
     return _split_group(bins, at) if isinstance(bins, CategoryBins) else _split_interval(bins, pieces, at)
 

@@ -37,39 +37,39 @@ from hiperplano.features.scanning.scan import as_they_are, kinds_of
 from hiperplano.messages import Message
 
 _CHUNK_ROWS = 2**14
-_MANY_COLUMNS = 4  # for each thread: so many keep all threads busy, without threads of their own
-_LONG = 2**15  # rows from which on columns take longer in compiled loops, which threads share, than in Python
+_MANY_COLUMNS = 4  # columns per thread that keep all threads busy, without threads inside a column
+_LONG = 2**15  # rows from which a column takes longer in compiled loops, which run in threads, than in Python
 
 
 class WoEEncoder(TransformerMixin, BaseEstimator):
-    """Every column of a table in optimal bins, and the weight of evidence of its bin in the place of each value.
+    """Bin every column of a table optimally, and replace each value by the weight of evidence of its bin.
 
-    WoE = ln(share of non-events / share of events): large where events are rare. Columns of numbers, dates and
-    categories are binned side by side in threads; missing values, special codes and unseen categories have bins of
-    their own. For a target of numbers a value becomes the mean of its bin; for more than two classes a column becomes
-    one for each class.
+    WoE = ln(share of non-events / share of events), which is large if events are rare. Columns of numbers, dates and
+    categories are binned in threads; missing values, special codes and unseen categories have their own bins. For a
+    numeric target, a value becomes the mean of its bin; for more than two classes, a column becomes one column for each
+    class.
 
     Parameters
     ----------
     binning : OptimalBinning, optional
-        How columns are cut; an `OptimalBinning()` by default.
+        Binning of the columns; `OptimalBinning()` by default.
     per_column : dict, optional
         Parameters of single columns, by name (or number): ``{"age": {"cuts": [25, 40]}, "income": {"special_codes":
         [-1, 999]}}``.
     min_iv : float, default=0.0
         Columns with a smaller information value are left out.
     max_iv : float, optional
-        Columns with a larger information value are left out: they may hold what was known only after the event.
+        Columns with a larger information value are left out, since they may hold information from after the event.
     max_correlation : float, optional
         Of two columns whose WoE has a larger correlation, the one with the smaller information value is left out.
     dtype : numpy dtype, default=numpy.float64
-        Of what `transform` returns; float32 takes half the memory.
+        dtype of the output of `transform`; float32 takes half the memory.
 
     Attributes
     ----------
     binnings_ : dict of str to OptimalBinning
-        The fitted binning of every column, also of those that were left out. Bins may be changed by `merge` and
-        `split`; `transform` and `information_values` follow.
+        The fitted binning of every column, including those left out. Bins may be changed by `merge` and `split`;
+        `transform` and `information_values` follow.
     support_ : ndarray of bool of shape (columns,)
         Which columns `transform` returns.
     reasons_ : dict of str to str
@@ -77,9 +77,9 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
     classes_ : ndarray
         Sorted classes of the target, the second of two being the event; empty for numbers.
     n_features_in_ : int
-        Columns of the fit.
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        Their names, where the table had names.
+        Names of the columns, if the table has them.
 
     See Also
     --------
@@ -124,9 +124,9 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         X : table or array of shape (n, d), or Design
             A pandas, polars or pyarrow table, or an array; None, NaN, NaT and pandas's NA are missing values.
         y : array-like of shape (n,)
-            Two classes, more, or numbers. Not with a design, which brings its own.
+            Two classes, more, or numbers. Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
-            How many rows each row stands for.
+            Weights of the rows; a weight of 2 counts a row twice.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         return cluster_of_columns(X, y, sample_weight)
 
     def _fit_design(self, design: Design, y: Any, sample_weight: Any) -> Self:
-        """Columns that may lie anywhere, all in one pass."""
+        """Fit a design, all columns in one pass."""
         refuse_second_target(y, sample_weight)
         design = as_they_are(design)
         self.n_features_in_ = design.n_columns
@@ -179,7 +179,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         return self._select(target, design, None, None)
 
     def _table(self, X: Any, reset: bool) -> Any:
-        """A table as it came, or an array of any type."""
+        """A table unchanged, or an array of any type."""
         if hasattr(X, "columns") or hasattr(X, "column_names"):
             names = list(getattr(X, "column_names", None) or X.columns)
             twice = sorted({str(name) for name in names if names.count(name) > 1})
@@ -219,7 +219,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
             (rule, settings[name]) for rule, name in zip(rules, names, strict=True) if name in settings
         ):
             if not changed.keys() <= known:
-                rule.set_params(**changed)  # which names what is no parameter
+                rule.set_params(**changed)  # raises an error for unknown parameters
             vars(rule).update(changed)
             rule._check_parameters()
         return rules
@@ -281,18 +281,17 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
 
     @by_rows
     def transform(self, X: Any) -> Array:
-        """WoE in the place of every value of the columns that were kept.
+        """Replace the values of the kept columns by WoE.
 
         Parameters
         ----------
         X : table or array of shape (n, d), or Design
-            With the columns of the fit.
+            Rows with the columns of the fit.
 
         Returns
         -------
         ndarray of shape (n, columns kept)
-            Or a pandas or polars table after `set_output`; several columns for each where there are more than two
-            classes.
+            Or a pandas or polars table after `set_output`; several columns for each if there are more than two classes.
         """
         check_is_fitted(self)
         if isinstance(X, Design):
@@ -321,11 +320,11 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         return made
 
     def _encoded(self, design: Design | None = None) -> Encoded:
-        """What `transform` writes, of a table or of a design in which numbers stand for categories."""
+        """The output of `transform` for a table, or for a design in which numbers stand for categories."""
         return self._looked_up([binning.encoding_ for _, _, binning in self._chosen()], design)
 
     def _looked_up(self, numbers: Sequence[Array], design: Design | None = None) -> Encoded:
-        """The function of a block that writes numbers of bins, given for each column that was kept."""
+        """Function of a block that writes given values of bins, for each kept column."""
         columns, names, binnings = zip(*self._chosen(), strict=True)
         categories = [None] * self.n_features_in_ if design is None else kinds_of(design)[1]
         codes = (
@@ -335,7 +334,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         return Encoded(columns, tuple(codes))
 
     def _chosen(self) -> Iterator[tuple[int, str, OptimalBinning]]:
-        """Number, name and binning of the columns that were kept."""
+        """Number, name and binning of the kept columns."""
         for column, (name, binning) in enumerate(self.binnings_.items()):
             if self.support_[column]:
                 yield column, name, binning
@@ -346,7 +345,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         dict of str to float
-            Also of columns that were left out; `reasons_` says why.
+            Information values, including those of columns left out; `reasons_` says why.
         """
         check_is_fitted(self)
         if not len(self.classes_):
@@ -360,7 +359,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the columns of the fit, where the table had none.
+            Names of the columns of the fit, if the table had none.
 
         Returns
         -------

@@ -26,17 +26,17 @@ def column_of(X: Any, number: int) -> Any:
 
 @dataclass(frozen=True)
 class ColumnCode:
-    """What `transform` writes for one column.
+    """The output of `transform` for one column.
 
     Attributes
     ----------
     bins : NumericBins or CategoryBins
     encoding : ndarray of shape (bins,) or (bins, k)
-        The numbers of each bin.
+        Values of each bin.
     name : str
         For messages.
     known_only : bool
-        Whether blocks with categories that the fit did not see are refused.
+        Whether categories that the fit did not see are an error.
     """
 
     bins: Bins
@@ -46,11 +46,11 @@ class ColumnCode:
 
     @property
     def width(self) -> int:
-        """Columns that are made."""
+        """Number of output columns."""
         return 1 if self.encoding.ndim == 1 else int(self.encoding.shape[1])
 
     def write(self, column: Any, out: Array) -> Array | None:
-        """Fill `out`, of shape (n, width); returns the bins where they had to be known, of categories."""
+        """Fill `out`, of shape (n, width); return the bins of categories if they had to be computed."""
         if isinstance(self.bins, NumericBins) and self.width == 1:
             encoding = self.encoding.reshape(-1).astype(out.dtype, copy=False)
             from hiperplano.features.binning.lookup_loops import look_up  # numba is loaded late
@@ -64,19 +64,19 @@ class ColumnCode:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The function of a block: some of its columns as `transform` writes them."""
+    """Function of a block: some of its columns as `transform` writes them."""
 
     columns: tuple[int, ...]
     codes: tuple[ColumnCode, ...]
 
     @property
     def width(self) -> int:
-        """Columns that are made."""
+        """Number of output columns."""
         return sum(code.width for code in self.codes)
 
     @property
     def all_intervals(self) -> bool:
-        """Whether every column has intervals, and one number for each."""
+        """Whether every column has intervals and one value per bin."""
         return all(code.width == 1 and isinstance(code.bins, NumericBins) for code in self.codes)
 
     def __call__(self, block: Block) -> Array:
@@ -98,7 +98,7 @@ class Encoded:
         return made
 
     def writer(self, rows: Array, made: Array) -> Callable[[int, int], None]:
-        """What fills the rows start … stop − 1 of `made`, whose columns lie together, from those of an array."""
+        """Function that fills the rows start … stop − 1 of `made`, which is column-major, from those of an array."""
         from hiperplano.features.binning.lookup_loops import look_up_rows  # numba is loaded late
 
         lists = [code.bins.loop_arrays() for code in self.codes if isinstance(code.bins, NumericBins)]
@@ -114,23 +114,23 @@ class Encoded:
 
 
 def _joined(arrays: list[Array]) -> tuple[Array, Array]:
-    """Arrays one after the other, and where each begins; the last entry is where they end."""
+    """Concatenated arrays, and where each begins; the last entry is the total length."""
     return np.concatenate(arrays), np.cumsum([0, *map(len, arrays)])
 
 
 def float_rows(table: Any) -> Array | None:
-    """The array of floats that a table is, or that a pandas table has for all its columns; None for other tables."""
+    """A table as an array of floats if it is one, or if a pandas table stores all columns in one; None otherwise."""
     if hasattr(table, "iloc"):
         first = table.iloc[:1]
         if not np.shares_memory(first.iloc[:, 0].to_numpy(), first.to_numpy()):
-            return None  # columns lie apart, and would have to be copied
+            return None  # separate columns would have to be copied
         table = table.to_numpy()
     return table if getattr(table, "dtype", None) in (np.float32, np.float64) else None
 
 
 @dataclass(frozen=True)
 class EncodedMoments:
-    """The statistic: Σw, Σw·z and Σw·zzᵀ of the encoded columns z."""
+    """Statistic: Σw, Σw·z and Σw·zzᵀ of the encoded columns z."""
 
     encoded: Encoded
 
@@ -155,9 +155,9 @@ def correlations(sums: Sums) -> Array:
 
 
 def uncorrelated(strengths: Sequence[float], correlation: Array, most: float) -> dict[int, int]:
-    """Columns to leave out, each with the stronger one that says much the same.
+    """Columns to leave out, each with the stronger column that it duplicates.
 
-    From the strongest column down, each is kept unless its correlation with one that was kept is larger than `most`.
+    From the strongest column down, each is kept unless its correlation with a kept one is larger than `most`.
     """
     kept: list[int] = []
     left_out: dict[int, int] = {}

@@ -1,9 +1,8 @@
 """Weight of evidence and information value of bins, from the weights of the classes in them.
 
-WoE = ln(share of non-events / share of events) and IV = Σ (share of non-events − share of events)·WoE over the bins;
-shares are those of the bin among all non-events and among all events. One rule for zeros: in a bin without events (or
-without non-events) `smoothing` of them are counted, 0.5 unless said otherwise; the totals stay. An empty bin has WoE 0
-and IV 0: nothing is known of it.
+WoE = ln(share of non-events / share of events) and IV = Σ (share of non-events − share of events)·WoE over the bins.
+Shares are those of the bin among all non-events and among all events. In a bin without events (or without non-events),
+`smoothing` of them are counted, 0.5 by default; the totals do not change. An empty bin has WoE 0 and IV 0.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ def weight_of_evidence(nonevents: Array, events: Array, smoothing: float = 0.5, 
     Parameters
     ----------
     nonevents, events : ndarray
-        Their weights; bins along the first axis.
+        Weights of non-events and events; bins along the first axis.
     smoothing : float, default=0.5
-        What a zero counts in a bin with rows.
+        Replaces a zero count in a bin with rows.
     totals : tuple of two arrays, optional
         Weights of all non-events and events; the sums over the bins by default.
 
     Returns
     -------
     ndarray
-        Positive where events are rarer than overall.
+        Positive if events are rarer than overall.
     """
     n, p = _shares(nonevents, events, smoothing, totals)
     return np.asarray(np.where(nonevents + events > 0, np.log(n / p), 0.0))
@@ -55,7 +54,7 @@ def information(nonevents: Array, events: Array, smoothing: float = 0.5, totals:
 
 
 def _shares(nonevents: Array, events: Array, smoothing: float, totals: Totals | None) -> tuple[Array, Array]:
-    """Shares of the bins among non-events and events, with `smoothing` in the place of zeros."""
+    """Shares of the bins among non-events and events, with `smoothing` instead of zeros."""
     all_nonevents, all_events = (nonevents.sum(axis=0), events.sum(axis=0)) if totals is None else totals
     return (
         np.where(nonevents > 0, nonevents, smoothing) / all_nonevents,

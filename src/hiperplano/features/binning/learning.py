@@ -1,4 +1,4 @@
-"""Learning the bins of a column: from its rows to pieces, from pieces to the best bins."""
+"""Learning the bins of a column: from rows to pre-bins, and from these to the best bins."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from hiperplano.messages import Message
 
 @dataclass(frozen=True)
 class Learned:
-    """The bins of a column, what they are made of, and how they were found."""
+    """The bins of a column, the pre-bins they consist of, and how they were found."""
 
     bins: Bins
     pieces: Pieces
@@ -44,18 +44,18 @@ class Learned:
 def learn_columns(
     rules: Sequence[Any], design: Design, plans: Sequence[Plan], target: Target, vector: str = ""
 ) -> list[Learned]:
-    """The bins of every column of a design, in one pass over its rows, or two where cut-offs are given.
+    """The bins of every column of a design, in one pass over its rows, or two if cut-offs are given.
 
     Parameters
     ----------
     rules : sequence of OptimalBinning
-        Whose parameters say how each column is cut.
+        Binning parameters of each column.
     design : Design
-        With the vector that `target_vectors` made.
+        Design with the row vector of `target_vectors`.
     plans : sequence of Plan
-        How the numbers of each column are understood.
+        Meaning of the numbers of each column.
     vector : str
-        Name of a row vector that is binned in the place of the design's columns.
+        Name of a row vector to bin instead of the design's columns.
     """
     n = target.n_classes
     found: list[Sketch | None] = [None] * len(plans)
@@ -75,13 +75,13 @@ def learn_columns(
 
 
 def learn_design(rules: Sequence[Any], design: Design, kind: str) -> tuple[list[Learned], Target]:
-    """The bins of every column of rows that may lie anywhere, all in one pass.
+    """The bins of every column of a design, all in one pass.
 
     Parameters
     ----------
     rules : sequence of OptimalBinning
     kind : str
-        What the target is, one of `TARGETS`.
+        Kind of the target, one of `TARGETS`.
     """
     forms = zip(rules, *kinds_of(design), strict=True)
     design = design.weighted_rows()
@@ -91,14 +91,14 @@ def learn_design(rules: Sequence[Any], design: Design, kind: str) -> tuple[list[
 
 
 def _edges_given(rule: Any, plan: Plan) -> NumericBins | None:
-    """The pre-bins where the user gave them."""
+    """The pre-bins, if the user gave them."""
     if plan.kind == "categorical" or isinstance(rule.prebins, str) or rule.cuts is not None:
         return None
     return replace(_no_cuts(plan), cuts=_ascending(rule.prebins, "prebins", plan.kind))
 
 
 def _edges(rule: Any, plan: Plan, pieces: Pieces | None, target: Target) -> NumericBins | None:
-    """Cut-offs that must be counted at: given pre-bins; or bins made by hand, with pre-bins to split them at later."""
+    """Required cut-offs: given pre-bins; or manual bins, with pre-bins at which to split them later."""
     if pieces is None or plan.kind == "categorical" or rule.cuts is None:
         return _edges_given(rule, plan)
     found = interval_bins(pieces, _prebin_ends(rule, pieces, target), _no_cuts(plan)).cuts if len(pieces.low) else ()
@@ -132,7 +132,7 @@ def _learn(rule: Any, pieces: Pieces, plan: Plan, target: Target) -> Learned:
 
 
 def _group_categories(rule: Any, pieces: Pieces, plan: Plan, target: Target) -> Learned:
-    """Categories in the order of their rates, joined as intervals are."""
+    """Order categories by their rates, and join them like intervals."""
     totals, n = pieces.totals(), target.n_classes
     pooled = (
         rare_categories(pieces.sums, totals, n)
@@ -182,7 +182,7 @@ def _least_weight(value: float, totals: Array, n_classes: int) -> float:
     """A least weight given as a share of all rows (below 1), or as a number of rows."""
     if value >= 1:
         return float(value)
-    return float(value * (totals.sum() if n_classes else totals[0]) * (1 - 1e-12))  # 0.07·100 is more than 7
+    return float(value * (totals.sum() if n_classes else totals[0]) * (1 - 1e-12))  # 0.07·100 is slightly more than 7
 
 
 def _no_cuts(plan: Plan) -> NumericBins:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_CHUNK = 2048  # rows whose numbers and bins stay in the fastest cache
+_CHUNK = 2048  # rows whose numbers and bins stay in the L1 cache
 _FEW_ROWS = 256  # rows of a table that stay in the cache with all their columns
 
 
 @njit(cache=True, nogil=True)
 def assign_bins(values, cuts, special, special_bins, missing, codes):  # type: ignore[no-untyped-def]
-    """The bin of each number: how many cut-offs are not above it, unless it is missing or a special code.
+    """The bin of each number: the number of cut-offs not above it, unless it is missing or a special code.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def look_up_rows(  # type: ignore[no-untyped-def]
     rows : ndarray of float of shape (n, d)
     columns : ndarray of int of shape (places,)
     cuts, special, special_bins, encoding : ndarray
-        Those of `look_up`, of all places one after the other.
+        As in `look_up`, concatenated for all places.
     cut_at, special_at, encoding_at : ndarray of int of shape (places + 1,)
         Where those of each place begin.
     missing : ndarray of int of shape (places,)
@@ -86,7 +86,7 @@ def look_up_rows(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _assign_chunk(values, cuts, special, special_bins, missing, part, bins):  # type: ignore[no-untyped-def]
-    """The bins of a chunk; cut-offs in the outer loop, so that the inner one compares several numbers at once."""
+    """The bins of a chunk. Cut-offs are in the outer loop, so that the inner loop is vectorised."""
     for r in range(len(values)):
         part[r] = values[r]
         bins[r] = 0

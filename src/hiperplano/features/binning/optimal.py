@@ -27,27 +27,27 @@ from hiperplano.messages import Message
 
 
 class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """One column cut into the bins that tell most of the target, among all that satisfy the limits.
+    """Bin one column optimally for a target, subject to limits on the bins.
 
     The column is first cut into pre-bins (quantiles, or the leaves of a tree). Then dynamic programming finds, exactly,
     the best way to join neighbouring pre-bins: no partition of them that satisfies the limits has a larger information
     value (or KS, or a smaller impurity). Categories are ordered by event rate and joined in the same way. Special codes
-    and missing values have bins of their own.
+    and missing values have their own bins.
 
-    WoE = ln(share of non-events / share of events); IV = Σ (share of non-events − share of events)·WoE. Of two classes
-    the second in sorted order is the event.
+    WoE = ln(share of non-events / share of events); IV = Σ (share of non-events − share of events)·WoE. The second of
+    two classes in sorted order is the event.
 
     Parameters
     ----------
     criterion : {"auto", "iv", "ks", "gini", "log_loss", "squared_error"}, default="auto"
-        What is maximised: information value or KS; or minimised: Gini impurity, log loss (for classes), squared error
-        (for numbers). "auto" is "iv" for classes and "squared_error" for numbers.
+        Criterion to maximise (information value or KS) or to minimise (Gini impurity and log loss for classes, squared
+        error for numbers). "auto" is "iv" for classes and "squared_error" for numbers.
     kind : {"auto", "numeric", "date", "categorical"}, default="auto"
-        Of the column; "auto" goes by its type.
+        Kind of the column; "auto" uses its type.
     target : {"auto", "binary", "multiclass", "continuous"}, default="auto"
-        What y is. "auto" takes numbers with fractions, or more than 20 different ones, as continuous.
+        Kind of y. "auto" treats non-integers, or more than 20 distinct numbers, as continuous.
     max_bins : int, default=10
-        Most intervals, or groups of categories.
+        Largest number of intervals, or of groups of categories.
     min_bin_size : float or int, default=0.05
         Least weight of a bin: a share of all rows if it is below 1, otherwise a number of rows.
     min_events, min_nonevents : float, default=0
@@ -55,30 +55,30 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     min_difference : float, default=0.0
         Least difference of the event rates (or means) of neighbouring bins.
     max_p_value : float, optional
-        Largest p-value between neighbouring bins: of the χ² test that their rates are equal, or Welch's test (with the
-        normal law) that their means are.
+        Largest p-value between neighbouring bins: of the χ² test that their rates are equal, or of Welch's test (with
+        the normal distribution) that their means are equal.
     trend : {"auto", "ascending", "descending", "peak", "valley", None}, default="auto"
-        How event rates (or means) go from interval to interval: one way, with one turn, or anyhow (None). "auto" takes
-        the better of the first two, and a peak or a valley only where that gains a tenth more and pays its price in
-        BIC. Categories and more than two classes have no trend.
+        Constraint on event rates (or means) along the intervals: monotone, with one turn, or none (None). "auto" uses
+        the better monotone trend, and a peak or a valley only if that gains a tenth more and improves BIC. Categories
+        and more than two classes have no trend.
     prebins : {"quantile", "tree"} or array-like, default="quantile"
-        How pre-bins are made, or the cut-offs between them.
+        Method for the pre-bins, or the cut-offs between them.
     max_prebins : int, default=50
-        Most pre-bins.
+        Largest number of pre-bins.
     cuts : array-like or list of lists, optional
-        Cut-offs, or groups of categories, made by hand: there is no search. Categories in none of the groups are
-        counted in the last bin, "unseen".
+        Manual cut-offs or groups of categories, without a search. Categories outside the groups belong to the last bin,
+        "unseen".
     special_codes : value, list or dict, optional
-        Values that are no quantities, such as −1 or 999. Those of a list share one bin; a dict gives each name a bin:
-        ``{"no answer": -1, "refused": [998, 999]}``.
+        Values that are not quantities, such as −1 or 999. Those of a list share one bin; in a dict, each name has a
+        bin: ``{"no answer": -1, "refused": [998, 999]}``.
     rare : "auto", float or int, default="auto"
         Categories with less weight are pooled: a share of all rows if it is below 1, otherwise a number of rows. "auto"
         pools those with fewer than 1% of the rows; but where a test finds that these differ (χ², or F for a number, at
         1%), only those in which fewer than five events or non-events (or rows) are expected.
     handle_unknown : {"ignore", "error"}, default="ignore"
-        What `transform` makes of categories that the fit did not see: WoE 0 (or the overall mean), or an error.
+        Treatment of categories that the fit did not see: WoE 0 (or the overall mean), or an error.
     smoothing : float, default=0.5
-        What a zero counts: in a bin without events, or without non-events, that many are counted.
+        Count used instead of zero in a bin without events, or without non-events.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Weights of the classes in each bin, of two classes non-events and events; or Σw, Σw·z, Σw·z² of a number, where
         z is its distance from the mean of all rows.
     encoding_ : ndarray of shape (bins,) or (bins, classes)
-        What `transform` writes for each bin: WoE or mean.
+        Output of `transform` for each bin: WoE or mean.
     woe_ : ndarray of shape (bins,)
         WoE of each bin, for two classes.
     iv_ : float
@@ -98,15 +98,15 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     target_kind_ : str
         "binary", "multiclass" or "continuous".
     trend_ : str or None
-        The trend that was asked for or chosen.
+        The given or chosen trend.
     status_ : str
         How the search ended.
     pieces_ : Pieces
-        The pre-bins or categories with their sums, of which `bins_` is made and `split` makes others.
+        The pre-bins or categories with their sums, from which `bins_` and `split` are computed.
     center_ : float
-        Of a target of numbers: its mean.
+        Mean of a numeric target.
     name_ : str
-        Of the column; "x" where it has none.
+        Name of the column; "x" by default.
 
     See Also
     --------
@@ -173,9 +173,9 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         X : array-like of shape (n,) or (n, 1), or Design of one column
             The column: numbers, dates, or values of any kind as categories; None, NaN, NaT and pandas's NA are missing.
         y : array-like of shape (n,)
-            Two classes, more, or numbers. Not with a design, which brings its own.
+            Two classes, more, or numbers. Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
-            How many rows each row stands for.
+            Weights of the rows; a weight of 2 counts a row twice.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return self._keep(learned, target, "x" if name is None else str(name))
 
     def _fit_design(self, design: Design, y: Any, sample_weight: Any) -> Self:
-        """Rows that may lie anywhere."""
+        """Fit a design."""
         refuse_second_target(y, sample_weight)
         design = as_they_are(design)
         if design.n_columns != 1:
@@ -214,7 +214,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return self._keep(learned, target, "x" if design.names is None else str(design.names[0]))
 
     def _keep(self, learned: Learned, target: Target, name: str) -> Self:
-        """Publish what was learned."""
+        """Set the fitted attributes."""
         self.bins_, self.pieces_, self.trend_, self.status_ = (
             learned.bins,
             learned.pieces,
@@ -226,7 +226,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     @by_rows
     def transform(self, X: Any) -> Array:
-        """WoE of each value's bin (or its mean, of a target of numbers).
+        """WoE of each value's bin (or the mean, for a numeric target).
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Returns
         -------
         ndarray of shape (n,) or (n, classes)
-            A column for each class where there are more than two.
+            One column for each class if there are more than two.
         """
         check_is_fitted(self)
         X = one_column(X)
@@ -252,7 +252,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     @property
     def encoding_(self) -> Array:
-        """What `transform` writes for each bin."""
+        """Output of `transform` for each bin."""
         sums = self.sums_
         if self.target_kind_ == "binary":
             return weight_of_evidence(sums[:, 0], sums[:, 1], self.smoothing)
@@ -307,7 +307,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return mean_table(title, labels, sums, self.center_)
 
     def merge(self, *bins: int) -> Self:
-        """Make one bin of several, in place; counts, WoE and everything else follow.
+        """Merge several bins in place; counts, WoE and all other results are updated.
 
         Parameters
         ----------
@@ -324,13 +324,13 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return self
 
     def split(self, at: Any) -> Self:
-        """Cut one bin in two, in place; counts, WoE and everything else follow.
+        """Split one bin in place; counts, WoE and all other results are updated.
 
         Parameters
         ----------
         at : number, date or list of categories
-            The new cut-off, which must lie between two pre-bins, since nothing finer was counted; or the categories
-            that leave their group for a new one.
+            The new cut-off, which must be between two pre-bins, since nothing finer was counted; or the categories to
+            move to a new group.
 
         Returns
         -------
@@ -369,13 +369,13 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
 
 def refuse_second_target(y: Any, sample_weight: Any) -> None:
-    """A design brings its target and weights: there cannot be others."""
+    """Raise an error if a target or weights are given in addition to those of a design."""
     if y is not None or sample_weight is not None:
         raise InvalidParameter("y and sample_weight come with a design. Leave them out.")
 
 
 def refuse_unseen(binning: OptimalBinning, column: Any, codes: Array) -> None:
-    """Categories that the fit did not see are an error where that was asked for.
+    """Raise an error for categories that the fit did not see, if `handle_unknown` says so.
 
     Parameters
     ----------

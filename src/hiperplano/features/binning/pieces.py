@@ -1,4 +1,4 @@
-"""Pieces of a column: the pre-bins or categories that bins are made of, and stay within when bins are changed."""
+"""Pieces of a column: the pre-bins or categories that bins consist of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNITS = (86_400 * _SECOND, 3_600 * _SECOND, 60 * _SECOND, _SECOND, 1)
 
 @dataclass(frozen=True)
 class Pieces:
-    """What is known of a column's rows: sums of the target over values that stay together.
+    """Sums of the target over values that stay together.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Pieces:
     sums : ndarray of shape (pieces, m)
         Weights of the classes in it, or Σw, Σw·y, Σw·y².
     apart : ndarray of shape (groups + 1, m)
-        The same of special codes and missing values.
+        The same sums for special codes and missing values.
     categories : tuple or None
-        Of a categorical column: the category of each piece.
+        The category of each piece of a categorical column.
     """
 
     low: Array
@@ -57,12 +57,12 @@ class Pieces:
         return counted
 
     def joined(self, ends: tuple[int, ...]) -> Pieces:
-        """Neighbouring pieces as one, up to each of the `ends`."""
+        """Merge neighbouring pieces, up to each of the `ends`."""
         starts, last = np.array([0, *ends[:-1]]), np.array(ends) - 1
         return Pieces(self.low[starts], self.high[last], np.add.reduceat(self.sums, starts, axis=0), self.apart)
 
     def cut_before(self, piece: int, kind: str) -> float:
-        """The roundest number between a piece and the one before it."""
+        """The roundest number between a piece and the previous one."""
         return round_cut(float(self.high[piece - 1]), float(self.low[piece]), kind)
 
 
@@ -77,7 +77,7 @@ def edge_pieces(bins: NumericBins, sums: Array) -> Pieces:
     Parameters
     ----------
     sums : ndarray of shape (bins, m)
-        Of all bins, also special and missing ones.
+        Sums of all bins, including special and missing ones.
     """
     ends = np.array([-np.inf, *bins.cuts, np.inf])
     high = np.append(np.nextafter(ends[1:-1], -np.inf), np.inf)
@@ -93,7 +93,7 @@ def interval_bins(pieces: Pieces, ends: tuple[int, ...], like: NumericBins) -> N
 def round_cut(below: float, above: float, kind: str = "numeric") -> float:
     """The number with the fewest digits in (below, above], the one nearest to the middle.
 
-    Between 24 and 31 that is 30 (25 has two digits), between 0.37171 and 0.3723 it is 0.372. Of dates it is midnight,
+    Between 24 and 31 that is 30 (25 has two digits), between 0.37171 and 0.3723 it is 0.372. For dates it is midnight,
     or else a full hour, minute or second.
 
     Parameters

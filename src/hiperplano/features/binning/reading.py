@@ -19,7 +19,7 @@ _NUMBER_KINDS = "iuf"
 
 
 def one_column(X: Any) -> Any:
-    """The column of a table that has one; everything else as it is."""
+    """The only column of a table; anything else unchanged."""
     names = getattr(X, "columns", None)
     if names is None or len(names) != 1:
         return X
@@ -44,7 +44,7 @@ def column_kind(column: Any) -> str:
 
 
 def as_array(column: Any) -> Array:
-    """A vector: numbers with NaN and dates with NaT where a value is missing; everything else as it came."""
+    """A vector: numbers with NaN and dates with NaT for missing values; anything else unchanged."""
     if hasattr(column, "columns") or hasattr(column, "tocsr"):
         raise InvalidData(
             "a column is needed, and this is a {kind} of shape {shape}. Pass one column of it (dense, if it is "
@@ -66,7 +66,8 @@ def as_array(column: Any) -> Array:
             values[np.ma.getmaskarray(column)] = None
     else:
         values = np.asarray(column)
-        if values.dtype.kind in "US" and not hasattr(column, "dtype"):  # a list of numbers and text: NumPy makes text
+        # NumPy converts a list of numbers and text to text.
+        if values.dtype.kind in "US" and not hasattr(column, "dtype"):
             values = np.array(column, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -85,12 +86,12 @@ def as_array(column: Any) -> Array:
 
 
 def as_numbers(column: Any, name: Any = None) -> Array:
-    """float64 or float32 with NaN for no value.
+    """float64 or float32, with NaN for missing values.
 
     Parameters
     ----------
     column : array or column of a table
-        Of numbers, or of dates, which become microseconds since 1970.
+        Column of numbers, or of dates, which become microseconds since 1970.
     name : str, optional
         For messages.
     """
@@ -111,7 +112,7 @@ def as_numbers(column: Any, name: Any = None) -> Array:
 
 
 def factorise(column: Any) -> tuple[Array, list[Any]]:
-    """The number of the category of each row, −1 for no value, and the categories as plain Python values.
+    """The category number of each row, −1 for missing values, and the categories as plain Python values.
 
     Categories are equal as Python values are: 1, 1.0 and True are one, "1" is another.
     """
@@ -149,7 +150,7 @@ def _library(column: Any) -> str:
 
 
 def _is_text(column: Any) -> bool:
-    """Whether a column is of texts or categories by its type alone, in pandas or polars."""
+    """Whether the type of a pandas or polars column is text or categorical."""
     return str(getattr(column, "dtype", "")) in ("category", "str", "string", "String", "Categorical", "Enum")
 
 
@@ -203,7 +204,7 @@ def _factorise_polars(series: Any) -> tuple[Array, list[Any]]:
 
 
 def _without_missing(codes: Array, values: list[Any]) -> tuple[Array, list[Any]]:
-    """Take out NaN and NaT, which some libraries number as if they were values."""
+    """Remove NaN and NaT, which some libraries number like values."""
     if not any(is_missing(value) for value in values):
         return codes, values
     kept = [value for value in values if not is_missing(value)]
@@ -221,7 +222,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _number(value: Any) -> float:
-    """One cell of a column of objects; an error that `as_numbers` explains where it is text."""
+    """One cell of a column of objects as a number; text raises an error that `as_numbers` explains."""
     if is_missing(value):
         return np.nan
     if isinstance(value, Real | Decimal):
@@ -234,7 +235,7 @@ def _number(value: Any) -> float:
 
 
 def _no_number(cells: list[Any], name: Any) -> InvalidData:
-    """Names the cell that is at fault: one text makes texts of all numbers of a file's column."""
+    """An error that names the invalid cell: one text turns a whole column of a file into text."""
     texts = [row for row, value in enumerate(cells) if not isinstance(value, Real | Decimal) and not is_missing(value)]
     row = next((row for row in texts if not _reads_as_number(cells[row])), texts[0])
     return InvalidData(

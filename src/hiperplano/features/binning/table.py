@@ -26,12 +26,12 @@ class BinTable:
     labels : list of str
         Names of the bins.
     columns : mapping of str to ndarray of shape (bins,)
-        Of two classes: `count`, `share`, `nonevents`, `events`, `event_rate` with its Wilson interval `low`, `high`,
-        `woe`, `iv`, and `ks`, the distance of the two cumulated shares at the end of the bin. Of more classes: `count`,
-        `share`, and the rate and WoE of each class against the others. Of a number: `count`, `share`, `mean` with its
-        interval `low`, `high`, and `sd`. Counts are sums of weights.
+        For two classes: `count`, `share`, `nonevents`, `events`, `event_rate` with its Wilson interval `low`, `high`,
+        `woe`, `iv`, and `ks`, the distance of the two cumulated shares at the end of the bin. For more classes:
+        `count`, `share`, and the rate and WoE of each class against the others. For a numeric target: `count`, `share`,
+        `mean` with its interval `low`, `high`, and `sd`. Counts are sums of weights.
     totals : mapping of str to float
-        Of all bins: count and, of classes, `iv` (the sum), `ks` (the largest).
+        Totals of all bins: `count` and, for classes, `iv` (the sum) and `ks` (the largest).
 
     Examples
     --------
@@ -107,7 +107,7 @@ class BinTable:
 
 
 def binary_table(title: str, labels: list[str], sums: Array, smoothing: float) -> BinTable:
-    """Of two classes.
+    """Table for two classes.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def binary_table(title: str, labels: list[str], sums: Array, smoothing: float) -
 
 
 def class_table(title: str, labels: list[str], sums: Array, smoothing: float, classes: Sequence[Any]) -> BinTable:
-    """Of more than two classes, each against the others.
+    """Table for more than two classes, each against the others.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def class_table(title: str, labels: list[str], sums: Array, smoothing: float, cl
 
 
 def mean_table(title: str, labels: list[str], sums: Array, center: float) -> BinTable:
-    """Of a number.
+    """Table for a numeric target.
 
     Parameters
     ----------

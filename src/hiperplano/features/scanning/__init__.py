@@ -1,1 +1,1 @@
-"""Tables that are read in every pass, coded as tables in memory are."""
+"""Tables that are read in every pass, with the same coding as tables in memory."""

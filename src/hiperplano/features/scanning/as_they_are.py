@@ -1,4 +1,4 @@
-"""Columns of tables as they are, for bins: numbers with their gaps, dates, and the numbers of categories."""
+"""Uncoded columns of tables, for binning: numbers with gaps, dates, and category numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hiperplano.tables.reading import plain_column, to_frame
 
 @dataclass(frozen=True)
 class UncodedColumns:
-    """One column of numbers for each column of the tables, NaN where there is no value.
+    """One column of numbers for each column of the tables, with NaN for missing values.
 
     Attributes
     ----------
@@ -29,10 +29,10 @@ class UncodedColumns:
     kinds : tuple of str
         "numeric", "date" (microseconds since 1970) or "categorical".
     categories : tuple of tuple or None
-        For each column of texts or booleans, what the numbers 0, 1, 2, … stand for; a further number is a text that is
-        none of them.
+        For each column of texts or booleans, the values that the numbers 0, 1, 2, … stand for; one more number stands
+        for any other text.
     known_only : bool
-        Whether such a text is refused: the rows are those in which categories were counted.
+        Whether such a text is an error, because categories were counted in these rows.
     """
 
     columns: tuple[str, ...]
@@ -43,7 +43,7 @@ class UncodedColumns:
 
     @classmethod
     def of(cls, tallies: Sequence[Tally], schema: pa.Schema, known_only: bool) -> UncodedColumns:
-        """By what the first pass has counted."""
+        """Build from the counts of the first pass."""
         names = tuple(tally.column.name for tally in tallies)
         numeric = [_holds_numbers(schema.field(name).type) for name in names]
         kinds = [
@@ -54,7 +54,7 @@ class UncodedColumns:
 
     @property
     def made(self) -> Array:
-        """Names of the columns made."""
+        """Names of the output columns."""
         return np.array(self.columns, dtype=object)
 
     def __call__(self, chunk: pa.Table, out: Array, table: BatchedTable, start: int) -> Array:
@@ -87,7 +87,7 @@ class UncodedColumns:
 
 
 def _holds_numbers(kind: pa.DataType) -> bool:
-    """Whether cells are numbers or dates, which stand for themselves."""
+    """Whether cells are numbers or dates."""
     if pa.types.is_dictionary(kind):
         return _holds_numbers(kind.value_type)
     return not (
@@ -100,7 +100,7 @@ def _is_view(kind: pa.DataType) -> bool:
 
 
 def _categories(tally: Tally, schema: pa.Schema) -> tuple[Any, ...]:
-    """Texts in ascending order, as bins of a column in memory have them."""
+    """Texts in ascending order, like the categories of a column in memory."""
     if pa.types.is_boolean(schema.field(tally.column.name).type):
         return False, True
     return tuple(sorted(tally.counts)) if isinstance(tally, CategoryTally) else tuple(sorted(tally.column.order))

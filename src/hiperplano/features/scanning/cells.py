@@ -1,4 +1,4 @@
-"""Cells of one column of a chunk as numbers, and what a type of column is taken for."""
+"""Cells of one column of a chunk as numbers, and the kind of a column type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hiperplano.tables.reading import plain_column, to_frame
 
 
 def kind_of_type(kind: pa.DataType) -> str:
-    """The kind of a column, by its type alone: "numeric", "date" or "nominal"; "" where all cells are empty."""
+    """The kind of a column by its type: "numeric", "date" or "nominal"; "" if all cells are empty."""
     if pa.types.is_dictionary(kind):
         return kind_of_type(kind.value_type)
     if pa.types.is_null(kind):
@@ -29,18 +29,18 @@ def kind_of_type(kind: pa.DataType) -> str:
 
 
 def is_plain(kind: pa.DataType) -> bool:
-    """Whether cells are numbers that NumPy holds."""
+    """Whether cells are of a number type of NumPy."""
     return bool(pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind))
 
 
 def series_of(table: pa.Table, column: Column, name: str) -> Any:
-    """A column as a pandas series, normalised as tables in memory are."""
+    """A column as a pandas series, normalised like tables in memory."""
     plain = plain_column(name, column.name, table.column(column.name))
     return to_frame(pa.table({column.name: plain}))[column.name]
 
 
 def numbers_of(table: pa.Table, column: Column, name: str) -> Array:
-    """The numbers of a column of a chunk, NaN where there is none; `name` of the table for messages."""
+    """The numbers of a column of a chunk, with NaN for missing ones; `name` of the table is for messages."""
     cells = table.column(column.name)
     if is_plain(cells.type) and not column.codes and column.kind == "numeric":
         return np.asarray(cells.to_numpy())
@@ -50,7 +50,7 @@ def numbers_of(table: pa.Table, column: Column, name: str) -> Array:
 def refuse_nonfinite(
     values: Array, table: pa.Table, column: Column, where: BatchedTable, start: int, nan_is_missing: bool
 ) -> None:
-    """An error for infinity, and for NaN that is no missing value, with the file and the row."""
+    """Raise an error, with the file and the row, for infinity, and for NaN that is not a missing value."""
     bad = np.isinf(values)
     if not nan_is_missing:
         there = table.column(column.name).is_valid().to_numpy()
@@ -62,7 +62,7 @@ def refuse_nonfinite(
 
 
 def nonfinite(column: str, infinite: bool, row: int, where: BatchedTable) -> InvalidData:
-    """The error for infinity or NaN in a row, from 0 on, of a table."""
+    """The error for infinity or NaN in a row, counted from 0, of a table."""
     return InvalidData(
         "Column {column!r} holds {kind} (row {row} of {file}); every number must be finite. {remedy}",
         column=column,

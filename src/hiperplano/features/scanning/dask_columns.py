@@ -1,4 +1,4 @@
-"""Columns of a dask dataframe as they are, for bins: numbers with their gaps, dates, and the numbers of categories."""
+"""Uncoded columns of a Dask dataframe, for binning: numbers with gaps, dates, and category numbers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hiperplano.features.binning.reading import as_numbers, column_kind, factori
 
 
 def cluster_of_columns(X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """Rows on a cluster, as `cluster_of` makes them, of a dask array or of a dataframe with columns of any kind.
+    """Rows on a cluster, as in `cluster_of`, of a Dask array or of a dataframe with columns of any kind.
 
-    Categories are counted in a first pass; in all others numbers stand for them.
+    Categories are counted in a first pass; later passes use their numbers.
     """
     from hiperplano.data.cluster.collections import cluster_of
 
@@ -29,14 +29,14 @@ def cluster_of_columns(X: Any, y: Any = None, sample_weight: Any = None) -> Any:
 
 @dataclass(frozen=True)
 class FrameColumns:
-    """One column of numbers for each column of a partition, NaN where there is no value.
+    """One column of numbers for each column of a partition, with NaN for missing values.
 
     Attributes
     ----------
     kinds : tuple of str
         "numeric", "date" or "categorical".
     categories : tuple of tuple or None
-        For each column of categories, what the numbers 0, 1, 2, … stand for.
+        For each column of categories, the values that the numbers 0, 1, 2, … stand for.
     """
 
     kinds: tuple[str, ...]
@@ -44,7 +44,7 @@ class FrameColumns:
 
     @classmethod
     def of(cls, X: Any, example: Any) -> FrameColumns:
-        """By the types of a dask dataframe, and the categories in all its partitions."""
+        """Build from the types of a Dask dataframe, and the categories in all its partitions."""
         import dask
 
         kinds = [column_kind(example[name]) for name in example.columns]

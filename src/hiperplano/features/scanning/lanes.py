@@ -1,4 +1,4 @@
-"""Columns of numbers decoded side by side: each thread reads some of them, and writes them to their place."""
+"""Columns of numbers decoded in parallel: each thread reads some of them, and writes them to their place."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def read_side_by_side(
     Parameters
     ----------
     number : int
-        Of the table.
+        Number of the table.
     make : callable, int -> ndarray
-        An array of so many rows, to be filled.
+        Returns an array with a given number of rows, to be filled.
     unseen : bool
         As in `write_numbers`.
     """
@@ -53,14 +53,14 @@ def read_side_by_side(
 def write_numbers(
     chunk: Chunk, columns: Sequence[str], out: Array, table: BatchedTable, start: int, unseen: bool
 ) -> None:
-    """Put columns of numbers without gaps into an array.
+    """Write columns of numbers without gaps into an array.
 
     Parameters
     ----------
     table : BatchedTable
-        That they are from, beginning with the row `start`: for messages.
+        Table of the columns, whose first row is `start`; for messages.
     unseen : bool
-        Whether nobody has looked for NaN and infinity in these rows.
+        Whether these rows have not been checked for NaN and infinity.
     """
     for j, column in enumerate(columns):
         first = 0
@@ -86,7 +86,7 @@ def _refuse_nonfinite(values: Array, column: str, table: BatchedTable, start: in
 
 
 class _Arrays:
-    """The arrays that are being filled, by the number of their chunk: the first thread that comes to one makes it."""
+    """The arrays being filled, by chunk number; the first thread that needs one creates it."""
 
     def __init__(self, make: Callable[[int], Array]) -> None:
         self._make, self._lock = make, Lock()

@@ -1,4 +1,4 @@
-"""Rows of tables that are read again in every pass, coded as a table in memory is."""
+"""Rows of tables that are read again in every pass, with the same coding as a table in memory."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from hiperplano.tables.batches.table import GivenBatches, typed_table
 
 
 class ScannedRows(Stream):
-    """Rows of tables, read again in every pass: what `scan` returns. It goes where X and y go.
+    """Rows of tables, read again in every pass: the result of `scan`. It replaces X and y.
 
     Attributes
     ----------
     n_rows, n_columns : int
-        Rows, and columns of numbers that were made.
+        Number of rows, and of output columns.
     names : ndarray of str
-        Of these columns.
+        Names of the output columns.
     """
 
     tables: Sequence[BatchedTable]
@@ -46,14 +46,14 @@ class ScannedRows(Stream):
 
     @property
     def n_tables(self) -> int:
-        """Files, or other tables, that the rows are in."""
+        """Number of files, or other tables, with the rows."""
         return len(self.tables)
 
     @property
     def coding(self) -> Coding:
-        """What makes numbers of a table's columns, fitted: a step of a pipeline, for tables in memory.
+        """The fitted coding of the tables' columns, as a step of a pipeline for tables in memory.
 
-        Medians of columns without gaps are looked up when it is first asked for: new rows may have some.
+        Medians of columns without gaps are computed on first use, since new rows may have gaps.
         """
         if self.coded is None:
             self.coded = _learned_coding(self.learning.first, every_median=True)
@@ -68,7 +68,7 @@ class ScannedRows(Stream):
         return spread_rows(self._sizes, sorted(self.source.beginnings), size, seed)
 
     def as_they_are(self) -> ScannedRows:
-        """The same rows with the columns of the tables in the place of those that were made of them: for bins."""
+        """The same rows with the original columns of the tables instead of coded ones, for binning."""
         if not isinstance(self.code, CodedColumns):
             return self
         source = self.source
@@ -81,7 +81,7 @@ class ScannedRows(Stream):
         return changed
 
     def pipeline(self, model: Any) -> Pipeline:
-        """The coding and a model that was fitted to these rows, for tables in memory, and to be saved.
+        """Pipeline of the coding and a model fitted to these rows, for tables in memory and for saving.
 
         Parameters
         ----------
@@ -91,11 +91,11 @@ class ScannedRows(Stream):
         Returns
         -------
         Pipeline
-            Fitted; it takes pandas frames with the columns of the files.
+            Fitted pipeline for pandas frames with the columns of the files.
         """
         names = [column.name for column in self.learning.wanted.columns]
         if list(getattr(model, "feature_names_in_", ())) == names != self.coding.get_feature_names_out().tolist():
-            chosen = TableColumns(names)  # of a model that bins columns as they are
+            chosen = TableColumns(names)  # for a model that bins uncoded columns
             chosen.n_features_in_ = len(names)
             return Pipeline([("columns", chosen), ("model", model)])
         return Pipeline([("coding", self.coding), ("model", model)])
@@ -103,12 +103,12 @@ class ScannedRows(Stream):
 
 @dataclass
 class Learning:
-    """What a first reading tells of columns, when it is asked for.
+    """Results of the first pass over columns, computed on demand.
 
     Attributes
     ----------
     tables : sequence of BatchedTable
-        That encoders learn from.
+        Tables that encoders learn from.
     """
 
     tables: Sequence[BatchedTable]
@@ -118,7 +118,7 @@ class Learning:
 
     @cached_property
     def first(self) -> FirstPass:
-        """The first reading of all columns."""
+        """The first pass over all columns."""
         return first_pass(self.tables, self.wanted, self.settings, self.nan_is_missing)
 
 
@@ -130,9 +130,9 @@ def scan_tables(
     nan_is_missing: bool,
     one_target: bool,
 ) -> ScannedRows:
-    """Read all tables once, and make the design that reads them again.
+    """Read all tables once, and build the design that reads them again.
 
-    Where files tell beforehand that the columns are plain numbers, targets and weights alone are read.
+    If the files show in advance that the columns are plain numbers, only targets and weights are read.
     """
     refuse_unlike(tables, wanted.names)
     learning = Learning(tables, wanted, settings, nan_is_missing)
@@ -154,13 +154,13 @@ def scan_tables(
     rows = ScannedRows(source, found.vectors, one_target, settings)
     rows.tables, rows.code, rows.learning = tables, code, learning if like is None else like.learning
     rows.draw = found.draw if known is None else None
-    # A coding whose medians are known where there are gaps only does for these rows, not for others.
+    # A coding with medians only for columns with gaps is valid for these rows, but not for others.
     rows.coded = coding if like is not None or not isinstance(code, CodedColumns) else None
     return rows
 
 
 def _plain_type(tables: Sequence[BatchedTable], found: FirstPass) -> str | None:
-    """The type of the columns if all are numbers without gaps, which nothing has to be made of; else None."""
+    """The type of the columns if all are numbers without gaps, which need no coding; else None."""
     if len(found.numbers) < len(found.tallies) or any(tally.n_gaps or tally.column.codes for tally in found.numbers):
         return None
     names = [tally.column.name for tally in found.numbers if tally.column.kind == "numeric"]
@@ -173,7 +173,7 @@ def _plain_type(tables: Sequence[BatchedTable], found: FirstPass) -> str | None:
 
 
 def _learned_coding(found: FirstPass, every_median: bool = False) -> Coding:
-    """The coding of the columns; medians where there are gaps to be filled, or all."""
+    """The coding of the columns, with medians for columns with gaps, or for all."""
     unknown = [tally for tally in found.numbers if tally.has_values and tally.median is None]
     unknown = unknown if every_median else [tally for tally in unknown if tally.n_gaps]
     if unknown:
@@ -189,7 +189,7 @@ def wanted_columns(
     kinds: Mapping[str, str | Sequence[str]],
     like: ScannedRows | None,
 ) -> Wanted:
-    """The columns as they were asked for, with their kinds."""
+    """The requested columns, with their kinds."""
     if like is not None:
         if columns is not None or kinds:
             raise InvalidParameter(

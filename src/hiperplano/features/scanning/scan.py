@@ -1,4 +1,4 @@
-"""`scan`: rows that stay in their files, for models that ask for sums of rows."""
+"""`scan`: rows that stay in their files, for models that need only sums over rows."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def scan(
     decimal: str | None = None,
     engine: str = "stream",
 ) -> Any:
-    """Rows that stay where they are, for fits and predictions: they may be more than memory holds.
+    """Rows that stay in their files, for fits and predictions with data larger than memory.
 
-    The tables are read once, to learn how their columns become numbers, and then once for every pass of a fit. (Of
-    Parquet files of plain numbers only targets and weights are read before the fit.) The model is that of the same rows
-    in memory.
+    The tables are read once, to learn how their columns become numbers, and then once for every pass of a fit. (For
+    Parquet files of plain numbers, only targets and weights are read before the fit.) The model is the same as for
+    these rows in memory.
 
     Parameters
     ----------
@@ -50,37 +50,36 @@ def scan(
         become columns), or a pattern such as `sales/*.parquet`. Or a function that yields, every time it is called, the
         same record batches, or arrays X, (X, y) or (X, y, weight).
     target : str or sequence of str, optional
-        Column of the labels or numbers to be learned; several for a regression of several targets. None for rows to
+        Column of labels or numbers to learn; several columns for a regression of several targets. None for rows to
         predict.
     columns : sequence of str, optional
-        Columns that the model sees; all others but target and weight by default.
+        Columns that the model uses; by default all except target and weight.
     weight : str, optional
         Column of the weights of rows.
     kinds : mapping of str to str, optional
-        For columns that are not what their type says: "numeric", "nominal", "date", or their values from low to high.
+        For columns whose kind differs from their type: "numeric", "nominal", "date", or their values from low to high.
         By default numbers are numeric, dates and times dates, texts and booleans nominal.
     like : rows of `scan`, optional
         Rows of another scan: columns and their coding are those learned there. For new rows of a model.
     nan : {"refuse", "missing"}, default="refuse"
-        What NaN in a column of numbers is: a mistake, of which the reading that comes to it names file and row, or a
-        missing value as nulls are.
+        Meaning of NaN in a numeric column: an error, which names the file and the row, or a missing value, like null.
     memory : float, default=256
-        Megabytes for the rows in hand.
+        Megabytes of memory for the current rows.
     progress : callable or bool, optional
-        Is told of a `Progress` a few times a second; True shows a line on standard error, as None does at a terminal.
+        Called with a `Progress` a few times a second; True shows a line on standard error, as does None at a terminal.
     checkpoint : str or Path, optional
-        A file that keeps the sums of finished passes, and twice a minute those of an unfinished one: a fit that was
-        killed, run again, goes on from there to the same coefficients.
+        A file that stores the sums of finished passes and, twice a minute, those of an unfinished one. A fit that was
+        killed continues from there when it is run again, and gives the same coefficients.
     separator, decimal : str, optional
-        Of text files; found by looking at their beginning by default.
+        Format of text files; detected from their beginning by default.
     engine : {"stream", "dask"}, default="stream"
-        Who reads in the passes of a fit: this process, or the workers of Dask's active scheduler, chunk by chunk. They
-        must see the files under the same names. The first reading is done here.
+        Who reads the rows in the passes of a fit: this process, or the workers of Dask's active scheduler, which must
+        see the files under the same names. The first pass always runs in this process.
 
     Returns
     -------
     Stream or Cluster
-        To be passed to `fit` and `predict` in the place of X, with no y.
+        Rows to pass to `fit` and `predict` instead of X, without y.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def _for_engine(rows: Stream, engine: str) -> Any:
 
 
 def as_they_are(rows: Any) -> Any:
-    """Rows of `scan` with the columns of their tables as they are, which bins need; all others unchanged."""
+    """Rows of `scan` with uncoded columns, for binning; anything else unchanged."""
     scanned = getattr(rows, "scanned", rows)
     if not hasattr(scanned, "as_they_are"):
         return rows
@@ -150,7 +149,7 @@ def as_they_are(rows: Any) -> Any:
 
 
 def kinds_of(rows: Any) -> tuple[Sequence[str], Sequence[tuple[Any, ...] | None]]:
-    """What the columns of rows are ("numeric", "date", "categorical"), and what the numbers of categories stand for."""
+    """Kinds of the columns ("numeric", "date", "categorical"), and the categories that numbers stand for."""
     code: Any = getattr(getattr(rows, "scanned", rows), "code", None)
     if not hasattr(code, "kinds"):
         return ["numeric"] * rows.n_columns, [None] * rows.n_columns
@@ -158,12 +157,12 @@ def kinds_of(rows: Any) -> tuple[Sequence[str], Sequence[tuple[Any, ...] | None]
 
 
 def _yields_batches(source: Callable[[], Any]) -> bool:
-    """Whether a function yields record batches or tables, and not arrays."""
+    """Whether a function yields record batches or tables instead of arrays."""
     return next((hasattr(first, "schema") for first in source()), False)
 
 
 def _refuse_names(**given: Any) -> None:
-    """Blocks of arrays have no names of columns."""
+    """Raise an error for names of columns, which blocks of arrays do not have."""
     for name, value in given.items():
         if value is not None:
             raise InvalidParameter(

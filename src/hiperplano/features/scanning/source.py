@@ -1,4 +1,4 @@
-"""The rows of tables as numbers: the source of a stream."""
+"""Rows of tables as numbers: the source of a stream."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ from hiperplano.tables.reading import plain_column, to_frame
 
 Code = Any
 """PlainNumbers, CodedColumns or UncodedColumns: called with a chunk and an array, fills the array."""
-_DECODING = 8.0  # nanoseconds of a core to decode a number of a Parquet file; of other files more
+_DECODING = 8.0  # nanoseconds of a core to decode a number of a Parquet file; other formats take longer
 _APART = 48
-_MOST_KEPT = 6  # arrays that wait to be filled again
-_BY_COLUMN = 0.3  # of what a chunk takes in hand elsewhere: itself, and one column
+_MOST_KEPT = 6  # most arrays kept for reuse
+# Memory of a chunk that is read column by column (itself and one column), as a share of that in other cases.
+_BY_COLUMN = 0.3
 
 
 class TableSource(Source):
@@ -39,11 +40,11 @@ class TableSource(Source):
     ----------
     walk : Walk
     sizes, places : sequence
-        Rows of each chunk, and where it lies.
+        Size and position of each chunk.
     code : PlainNumbers, CodedColumns or UncodedColumns
-        What makes numbers of a chunk.
+        Encodes a chunk as numbers.
     seen : bool
-        Whether a first pass has looked at all numbers. If not, NaN and infinity are refused when they are first read.
+        Whether a first pass has checked all numbers. If not, NaN and infinity are errors when they are first read.
     """
 
     reading_cost = _DECODING
@@ -56,14 +57,14 @@ class TableSource(Source):
         self._seen = np.full(len(self.sizes), seen)
         self.names, self.dtype = code.made, np.dtype(code.dtype)
         self.n_columns = len(code.made)
-        # Columns that lie a power of two apart would drive each other out of the cache.
+        # Padding: columns at distances of a power of two would evict each other from the cache.
         self._shape = (int(self.sizes.max(initial=0)) + _APART, self.n_columns)
         self._free: list[Array] = []
         told = [table.name for table in walk.tables], list(walk.states), self.sizes, code
         self.fingerprint = blake2b(joblib.hash(told).encode(), digest_size=16).hexdigest()
 
     def coded_by(self, code: Code) -> TableSource:
-        """The same chunks, with other numbers made of them."""
+        """The same chunks with another encoding."""
         return TableSource(self._walk, self.sizes.tolist(), self._places, code)
 
     def read(self, chunks: Sequence[int]) -> Iterator[Any]:
@@ -75,7 +76,7 @@ class TableSource(Source):
 
     @cached_property
     def beginnings(self) -> frozenset[int]:
-        """Chunks with which a file or one of its row groups begins."""
+        """Chunks at which a file or a row group begins."""
         starts = [{0, *accumulate(table.groups() or ())} for table in self._walk.tables]
         return frozenset(chunk for chunk, place in enumerate(self._places) if place.start in starts[place.table])
 
@@ -85,7 +86,7 @@ class TableSource(Source):
 
     @cached_property
     def _plans(self) -> list[bool]:
-        """Of each table, whether it is read by whole row groups, column by column."""
+        """For each table, whether it is read by whole row groups, column by column."""
         return [self._walk.by_groups(number) for number in range(len(self._walk.tables))]
 
     def _read_table(self, number: int, wanted: list[int]) -> Iterator[Any]:
@@ -107,7 +108,7 @@ class TableSource(Source):
         self._refuse_other_size(places[min(place for place in places if place >= start)], 0, table)
 
     def _coded(self, number: int, start: int, unseen: bool) -> Iterator[Array]:
-        """The chunks of a table from a row on, as numbers."""
+        """The chunks of a table from a row on, encoded."""
         table, code = self._walk.tables[number], self._code
         several = worker_count() > 1
         if isinstance(code, PlainNumbers) and table.by_column and several:
@@ -134,7 +135,7 @@ class TableSource(Source):
             )
 
     def _array(self, n_rows: int) -> Array:
-        """An array to fill: fresh memory costs as much as filling it."""
+        """An array to fill, reused if possible, since fresh memory costs as much time as filling it."""
         try:
             return self._free.pop()[:n_rows]
         except IndexError:
@@ -152,7 +153,7 @@ class TableSource(Source):
 
 @dataclass(frozen=True)
 class PlainNumbers:
-    """Columns of numbers without gaps, as they are.
+    """Columns of numbers without gaps, unchanged.
 
     Attributes
     ----------
@@ -166,7 +167,7 @@ class PlainNumbers:
 
     @property
     def made(self) -> Array:
-        """Names of the columns made."""
+        """Names of the output columns."""
         return np.array(self.columns, dtype=object)
 
     def __call__(self, chunk: Chunk, out: Array, table: BatchedTable, start: int) -> Array:
@@ -176,12 +177,12 @@ class PlainNumbers:
 
 @dataclass(frozen=True)
 class CodedColumns:
-    """Columns of any kind, by the encoders that learned them.
+    """Columns of any kind, with fitted encoders.
 
     Attributes
     ----------
     known_only : bool
-        Whether a category that the encoders have not seen is refused: the rows are those that they learned from.
+        Whether an unseen category is an error, because the encoders learned from these rows.
     """
 
     coding: Coding
@@ -195,7 +196,7 @@ class CodedColumns:
 
     @property
     def made(self) -> Array:
-        """Names of the columns made."""
+        """Names of the output columns."""
         return self.coding.get_feature_names_out()
 
     def __call__(self, chunk: Chunk, out: Array, table: BatchedTable, start: int) -> Array:

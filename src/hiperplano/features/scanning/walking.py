@@ -1,4 +1,4 @@
-"""Tables → chunks of a fixed number of rows, and where each row lies."""
+"""Division of tables into chunks of a fixed number of rows, and positions of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Chunk: TypeAlias = pa.Table | RowsByColumn
 
 
 class Piece(NamedTuple):
-    """Rows of a chunk, and the row groups that it is made of; none where it is a part of one."""
+    """Number of rows of a chunk, and its row groups; empty if it is a part of one."""
 
     size: int
     groups: range
@@ -30,18 +30,18 @@ class Piece(NamedTuple):
 class Walk:
     """The rows of several tables, in chunks that never hold rows of two of them.
 
-    Where a table has row groups, chunks end where groups end, so that none is decoded twice: a chunk is one group,
-    several small ones, or a part of one that is too large.
+    If a table has row groups, chunks end where groups end, so that no group is decoded twice: a chunk is one group,
+    several small ones, or a part of a large one.
 
     Attributes
     ----------
     tables : sequence of BatchedTable
     states : sequence of str
-        Of the tables when they were first seen: a pass over one that has changed since is refused.
+        States of the tables when they were first read; a pass over a changed table is an error.
     rows : int
-        Of each chunk that is cut, but the last of a table or group, and at most of several groups together.
+        Rows of each partial chunk, except the last of a table or group; and most rows of several groups together.
     whole : int
-        Most rows of a row group that is a chunk as it is.
+        Most rows of a row group that forms one chunk.
     """
 
     tables: Sequence[BatchedTable]
@@ -51,16 +51,16 @@ class Walk:
 
     @classmethod
     def over(cls, tables: Sequence[BatchedTable], rows: int, whole: int = 0) -> Walk:
-        """From now on."""
+        """Start from the current state of the tables."""
         return cls(tables, [table.state for table in tables], rows, max(rows, whole))
 
     def chunks(self, number: int, columns: Sequence[str], skip: int = 0, parallel: bool = True) -> Generator[Chunk]:
-        """The chunks of a table, from the row `skip` on, which begins one; not to be used after the next is asked for.
+        """The chunks of a table from row `skip` on, which begins a chunk; each is valid until the next is requested.
 
         Parameters
         ----------
         parallel : bool
-            Whether columns may be decoded in several threads; where not, they are decoded when they are used.
+            Whether columns may be decoded in several threads; otherwise they are decoded on use.
         """
         self.refuse_changed(number)
         table, plan = self.tables[number], self.plan(number)
@@ -73,7 +73,7 @@ class Walk:
         self.refuse_changed(number)
 
     def plan(self, number: int) -> list[Piece] | None:
-        """The chunks of a table; None where only reading it tells how many rows there are."""
+        """The chunks of a table; None if the number of rows is known only after reading."""
         groups = self.tables[number].groups()
         return None if groups is None else planned(groups, self.rows, self.whole)
 
@@ -83,12 +83,12 @@ class Walk:
         return plan is not None and all(piece.groups for piece in plan)
 
     def sizes(self, number: int, n_rows: int) -> list[int]:
-        """Rows of the chunks of a table that has so many."""
+        """Sizes of the chunks of a table with a given number of rows."""
         plan = self.plan(number)
         return _cut(n_rows, self.rows) if plan is None else [piece.size for piece in plan]
 
     def refuse_changed(self, number: int) -> None:
-        """An error if a table is no longer what it was when it was first seen."""
+        """Raise an error if a table has changed since it was first read."""
         table = self.tables[number]
         if table.state != self.states[number]:
             raise InvalidFile(
@@ -107,13 +107,13 @@ class Place:
 
 
 def row_of(table: BatchedTable, row: int) -> Message:
-    """A row of a table, from 0 on, for messages, which count from 1."""
+    """A row of a table, counted from 0, for messages, which count from 1."""
     name = Path(table.name).name if "/" in table.name else table.name
     return Message("{row} of {file}", row=row + 1, file=name)
 
 
 def planned(groups: Sequence[int], rows: int, whole: int) -> list[Piece]:
-    """Chunks of a table with these row groups, as `Walk` describes them."""
+    """Chunks of a table with these row groups, as described in `Walk`."""
     found: list[Piece] = []
     for number, size in enumerate(groups):
         last = found[-1] if found else Piece(rows, range(0))
@@ -131,12 +131,12 @@ def _cut(n_rows: int, rows: int) -> list[int]:
 
 
 def _chunks_before(row: int, plan: Sequence[Piece]) -> int:
-    """How many chunks end before a row, which begins one."""
+    """Number of chunks that end before a row, which begins one."""
     return int(np.searchsorted(np.cumsum([piece.size for piece in plan]), row, side="right"))
 
 
 def _in_sizes(batches: Iterable[pa.RecordBatch], sizes: Iterator[int]) -> Iterator[pa.Table]:
-    """The rows of batches as tables of these sizes; the last may be shorter."""
+    """The rows of batches as tables of these sizes; the last one may be shorter."""
     waiting: list[pa.RecordBatch] = []
     count, size = 0, next(sizes)
     for batch in batches:
@@ -152,5 +152,5 @@ def _in_sizes(batches: Iterable[pa.RecordBatch], sizes: Iterator[int]) -> Iterat
 
 
 def power_of_two(rows: float, low: int, high: int) -> int:
-    """The largest power of two up to `rows`, within bounds: such chunks can be cut into smaller ones of one size."""
+    """The largest power of two up to `rows`, within bounds, so that chunks can be divided into equal smaller ones."""
     return int(min(high, max(low, 2 ** int(np.log2(max(rows, 1))))))

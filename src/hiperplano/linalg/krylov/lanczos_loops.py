@@ -1,4 +1,4 @@
-"""Compiled step of Lanczos: a new direction, orthogonal to all before it."""
+"""Compiled Lanczos step: a new direction, orthogonal to all previous ones."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def extend_basis(basis: Array, image: Array, count: int, beside: float) -> tuple[float, float]:
-    """basis[count] = a unit vector along what is left of `image` beside all rows before; its parts along the last of
-    those and along itself.
+    """basis[count] = `image` orthogonalised against all previous rows and normalised.
+
+    Return its component along the last of these rows, and its norm before normalisation.
 
     Parameters
     ----------
     basis : ndarray of shape (more than count, d)
         Its first `count` rows are orthonormal.
     beside : float
-        The image's part along the row before the last; 0 if there is none.
+        Component of the image along the row before the last; 0 if there is none.
     """
-    rest, weight = _beside_the_last(basis, image, count, beside)
+    rest, weight = _orthogonalise_to_last_two(basis, image, count, beside)
     for k in range(count - 4, -1, -4):
         _subtract_four(basis, rest, k)
     for k in range(count % 4):
         _subtract_one(basis[k], rest)
     weight += _subtract_one(basis[count - 1], rest)
-    return weight, _scale_to_one(rest)
+    return weight, _normalise(rest)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def extend_basis_roughly(basis: Array, single: Array, image: Array, count: int, beside: float) -> tuple[float, float]:
-    """The same, orthogonal to about seven digits: `single` is the basis in float32, which is read in half the time.
+    """The same, orthogonal to about seven digits; `single` is the basis in float32, which is read in half the time.
 
-    What is subtracted along the rows before the last two is itself rounding, so it needs few digits.
+    The components along rows before the last two are rounding errors, so they need few digits.
     """
-    rest, weight = _beside_the_last(basis, image, count, beside)
-    length = _scale_to_one(rest)
+    rest, weight = _orthogonalise_to_last_two(basis, image, count, beside)
+    length = _normalise(rest)
     unit = rest.astype(np.float32)
     along = np.zeros_like(unit)
     for k in range(count - 4, -1, -4):
@@ -47,12 +48,15 @@ def extend_basis_roughly(basis: Array, single: Array, image: Array, count: int, 
         _add_part(single[k], unit, along)
     for j in range(np.uintp(len(rest))):
         rest[j] -= along[j]
-    return weight, length * _scale_to_one(rest)
+    return weight, length * _normalise(rest)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _beside_the_last(basis: Array, image: Array, count: int, beside: float) -> tuple[Array, float]:
-    """What is left of the image beside the last two rows, in place of the next; and its part along the last."""
+def _orthogonalise_to_last_two(basis: Array, image: Array, count: int, beside: float) -> tuple[Array, float]:
+    """Write the image minus its components along the last two rows into the next row.
+
+    Return it and its component along the last row.
+    """
     rest, last, before = basis[count], basis[count - 1], basis[max(count - 2, 0)]
     for j in range(np.uintp(len(image))):
         rest[j] = image[j] - beside * before[j]
@@ -60,8 +64,8 @@ def _beside_the_last(basis: Array, image: Array, count: int, beside: float) -> t
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _scale_to_one(rest: Array) -> float:
-    """Give it length 1, and return the length it had."""
+def _normalise(rest: Array) -> float:
+    """Normalise a vector in place; return its previous norm."""
     square = 0.0
     for j in range(np.uintp(len(rest))):
         square += rest[j] * rest[j]
@@ -74,7 +78,7 @@ def _scale_to_one(rest: Array) -> float:
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _subtract_one(row: Array, rest: Array) -> float:
-    """Take a row's part from `rest`, and return it."""
+    """Subtract the component along a row from `rest`; return it."""
     along = 0.0
     for j in range(np.uintp(len(rest))):
         along += row[j] * rest[j]
@@ -85,7 +89,7 @@ def _subtract_one(row: Array, rest: Array) -> float:
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _subtract_four(rows: Array, rest: Array, k: int) -> None:
-    """Take the parts of four rows from `rest`, while they are in the cache."""
+    """Subtract the components along four rows from `rest`, while these are in the cache."""
     one, two, three, four = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
     first = second = third = fourth = 0.0
     for j in range(np.uintp(len(rest))):
@@ -99,7 +103,7 @@ def _subtract_four(rows: Array, rest: Array, k: int) -> None:
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_part(row: Array, unit: Array, along: Array) -> None:
-    """along += the part of `unit` along a row."""
+    """along += the component of `unit` along a row."""
     part = np.float32(0.0)
     for j in range(np.uintp(len(unit))):
         part += row[j] * unit[j]
@@ -109,7 +113,7 @@ def _add_part(row: Array, unit: Array, along: Array) -> None:
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_parts_of_four(rows: Array, unit: Array, along: Array, k: int) -> None:
-    """along += the parts of `unit` along four rows, while they are in the cache."""
+    """along += the components of `unit` along four rows, while these are in the cache."""
     one, two, three, four = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
     first = second = third = fourth = np.float32(0.0)
     for j in range(np.uintp(len(unit))):

@@ -1,4 +1,4 @@
-"""Inverses of a symmetric matrix plus few shifts, from a triangular factor of each."""
+"""Inverses of a symmetric matrix plus a few shifts, from a Cholesky factor for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hiperplano.linalg.triangular import inverse_triangle
 
 @dataclass(frozen=True)
 class ShiftedFactors:
-    """A symmetric matrix M, and the upper triangle U of UᵀU = M + shift for the smallest of some shifts."""
+    """A symmetric matrix M, and the upper triangular U with UᵀU = M + shift for the smallest shift."""
 
     matrix: Array
     shift: float
@@ -23,7 +23,7 @@ class ShiftedFactors:
 
     @classmethod
     def of(cls, matrix: Array, least: float, shift: float = 0.0) -> ShiftedFactors | None:
-        """For shifts of at least `shift`; None where the reciprocal condition with that is below `least`."""
+        """Factor for shifts of at least `shift`; None if the reciprocal condition number there is below `least`."""
         factor = _factor(matrix, shift)
         if factor is None:
             return None
@@ -31,7 +31,7 @@ class ShiftedFactors:
         return cls(matrix, shift, factor) if lapack.dpocon(factor, norm, uplo="U")[0] >= least else None
 
     def inverses(self, right: Array, shifts: Array) -> Inverses:
-        """For right-hand sides of shape (n, k)."""
+        """Inverses and solutions for right-hand sides of shape (n, k)."""
         n, n_shifts = len(self.matrix), len(shifts)
         diagonal, solved = np.empty((n, n_shifts)), np.empty((n, right.shape[1], n_shifts))
 
@@ -49,8 +49,9 @@ class ShiftedFactors:
 
 
 def _factor(matrix: Array, shift: float) -> Array | None:
-    """The upper triangle U of UᵀU = matrix + shift; None where rounding makes that indefinite."""
+    """Upper triangular U with UᵀU = matrix + shift; None if rounding makes the matrix indefinite."""
     shifted = matrix.copy()
     shifted.flat[:: len(shifted) + 1] += shift
-    upper, failed = lapack.dpotrf(shifted.T, lower=0, clean=1, overwrite_a=1)  # in LAPACK's order without a copy
+    # The transpose has LAPACK's order, which avoids a copy.
+    upper, failed = lapack.dpotrf(shifted.T, lower=0, clean=1, overwrite_a=1)
     return None if failed else np.asarray(upper)

@@ -15,11 +15,11 @@ def add_inverse_diagonals(turned: Array, inverse: Array, below: Array, out: Arra
     Parameters
     ----------
     turned : ndarray of shape (n, m)
-        Rows of an orthogonal matrix, in columns.
+        Transpose of some rows of an orthogonal matrix.
     inverse : ndarray of shape (n, shifts)
-        One over the pivots of L·D·Lᵀ.
+        Reciprocal pivots of L·D·Lᵀ.
     below : ndarray of shape (n, shifts)
-        Of L, beside the diagonal; 0 in the first row.
+        Subdiagonal of L; 0 in the first row.
     out : ndarray of shape (m, shifts)
     """
     n, m = turned.shape

@@ -1,4 +1,7 @@
-"""Inverses of a symmetric matrix plus many shifts, from its tridiagonal form: half the time of eigenvectors."""
+"""Inverses of a symmetric matrix plus many shifts, from its tridiagonal form.
+
+This takes half the time of an eigendecomposition.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from scipy.linalg import lapack
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 
-_ROWS = 128  # for which the sums of some shifts stay in a core's first cache
-_PANEL = 32  # columns in a block of LAPACK's reflections
+_ROWS = 128  # rows for which the sums of several shifts stay in a core's L1 cache
+_PANEL = 32  # block size of LAPACK's reflections
 
 
 class Inverses(NamedTuple):
-    """Of matrix + shift, for every shift: their diagonals, and products with right-hand sides.
+    """Inverses of matrix + shift for every shift: their diagonals, and products with right-hand sides.
 
     Attributes
     ----------
@@ -35,9 +38,9 @@ class Tridiagonal:
     Attributes
     ----------
     diagonal, beside : ndarray of shape (n,) and (n − 1,)
-        Of T, on the diagonal and beside it.
+        Diagonal and off-diagonal of T.
     turn : ndarray of shape (n, n)
-        Q, in columns.
+        Q.
     """
 
     diagonal: Array
@@ -46,24 +49,25 @@ class Tridiagonal:
 
     @classmethod
     def of(cls, matrix: Array, least: float, shift: float = 0.0) -> Tridiagonal | None:
-        """Of a symmetric matrix, which is overwritten, for shifts of at least `shift`.
+        """Reduce a symmetric matrix, which is overwritten, for shifts of at least `shift`.
 
-        None where with that an eigenvalue is below `least` of the largest.
+        Return None if, with that shift, an eigenvalue is below `least` times the largest.
         """
         n = len(matrix)
-        # The transpose is the same matrix, in the order of memory that LAPACK takes without a copy.
+        # The transpose is the same matrix, in LAPACK's order, which avoids a copy.
         held, diagonal, beside, tau, _ = lapack.dsytrd(matrix.T, lower=1, lwork=_PANEL * n, overwrite_a=1)
         near = np.zeros(n)
         near[:-1] += np.abs(beside)
         near[1:] += np.abs(beside)
-        largest = float((np.abs(diagonal) + near).max())  # no less, and of such a matrix at most three times that
+        # An upper bound of the largest eigenvalue, too large by a factor of three at most.
+        largest = float((np.abs(diagonal) + near).max())
         if lapack.dpttrf(diagonal + (shift - least * (largest + shift)), beside)[2]:
             return None
-        # Reflections lie where those of a reduction to Hessenberg form do.
+        # The reflections are stored as in a reduction to Hessenberg form.
         return cls(diagonal, beside, lapack.dorghr(held, tau, lwork=_PANEL * n, overwrite_a=1)[0])
 
     def shifted(self, shifts: Array) -> ShiftedTridiagonal:
-        """T plus each of some shifts, for which `of` has found that it can be factored."""
+        """Factor T plus each shift; `of` has checked that this is possible."""
         n, n_shifts = len(self.diagonal), len(shifts)
         pivots, below = np.empty((n, n_shifts)), np.zeros((n, n_shifts))
         for number, shift in enumerate(shifts):
@@ -71,7 +75,7 @@ class Tridiagonal:
         return ShiftedTridiagonal(pivots, below)
 
     def inverses(self, right: Array, shifts: Array) -> Inverses:
-        """For right-hand sides of shape (n, k) and shifts of 0 or more."""
+        """Inverses and solutions for right-hand sides of shape (n, k) and nonnegative shifts."""
         n, n_shifts = len(self.diagonal), len(shifts)
         shifted = self.shifted(shifts)
         diagonal = shifted.quadratic_forms(self.turn.T)
@@ -88,7 +92,7 @@ class ShiftedTridiagonal(NamedTuple):
     pivots : ndarray of shape (n, shifts)
         D.
     below : ndarray of shape (n, shifts)
-        Of L, beside the diagonal; 0 in the first row.
+        Subdiagonal of L; 0 in the first row.
     """
 
     pivots: Array

@@ -1,1 +1,1 @@
-"""Symmetric matrices of many rows in square tiles: half the memory, products and Cholesky factors in threads."""
+"""Large symmetric matrices in square tiles: half the memory, with products and Cholesky factors in threads."""

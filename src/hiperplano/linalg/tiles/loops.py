@@ -1,4 +1,4 @@
-"""Compiled product of a tile and of its transpose with a few vectors: the tile is read from memory once."""
+"""Compiled product of a tile and its transpose with a few vectors; the tile is read from memory once."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from numba import njit
 from hiperplano.data.design import Array
 
 _FAST = {"reassoc", "contract", "nsz"}
-_STRIP = 64  # rows that are added in the precision of the tile, before float64: a quarter of the error in float32
+# Rows summed in the precision of the tile before they are added in float64; this quarters the error of float32.
+_STRIP = 64
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def add_both_products(
     tile: Array, right: Array, out: Array, vectors: Array, row: int, column: int, below: bool
 ) -> None:
-    """out += the parts of a symmetric matrix's product that some rows of a tile on or below the diagonal stand for.
+    """Add the contributions of some rows of a tile, on or below the diagonal, to the product of a symmetric matrix.
 
-    Four rows and up to three vectors at a time: their sums stay in registers. The rows are a quarter of the tile
-    apart, so that each is the next of a long run of memory, which the processor reads ahead.
+    Four rows and up to three vectors are processed at a time, so that their sums stay in registers. The rows are a
+    quarter of the tile apart, so that each is part of a long sequential read, which the processor prefetches.
 
     Parameters
     ----------
@@ -26,13 +27,13 @@ def add_both_products(
     right : ndarray of shape (k, n)
         In the tile's precision.
     out : ndarray of shape (k, n)
-        In float64; may end where the tile's rows do.
+        In float64; may end at the tile's last row.
     vectors : ndarray of int
-        Which of the k vectors to multiply.
+        Numbers of the vectors to multiply.
     row, column : int
-        Where the rows and the tile's columns begin.
+        First row, and first column of the tile.
     below : bool
-        Whether the tile stands for one above the diagonal, too: one on the diagonal has both halves.
+        Whether to add the transpose, too. A tile on the diagonal holds both halves already.
     """
     a, b = tile.shape
     gap, down = a // 4, np.zeros((len(vectors), b), dtype=right.dtype)
@@ -66,7 +67,7 @@ def add_both_products(
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _dot(row: Array, vector: Array) -> float:
-    """In a loop that writes nothing: LLVM then need not ask where arrays lie, and sum in one order or another."""
+    """Inner products in a loop without writes, so that LLVM can vectorise without checks for aliasing."""
     total = 0.0
     for j in range(np.uintp(len(row))):
         total += row[j] * vector[j]
@@ -81,13 +82,19 @@ def _add_times(sums: Array, row: Array, factor: float) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _at_a_time(left: int, below: bool) -> int:
-    """How many of the vectors that are left to take next: three only without the transpose, and none alone."""
+    """How many of the remaining vectors to process next.
+
+    Three only without the transpose, and if possible never one alone.
+    """
     return 3 if not below and (left == 3 or left > 4) else min(left, 2)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def _plus_four(total: float, a: float, p: float, b: float, q: float, c: float, r: float, d: float, s: float) -> float:
-    """total + ap + bq + cr + ds, term by term: four instructions. In another order there would be five and more."""
+    """total + ap + bq + cr + ds, term by term, as four fused multiply-adds.
+
+    Other orders need five instructions or more.
+    """
     return (((total + a * p) + b * q) + c * r) + d * s
 
 
@@ -95,7 +102,7 @@ def _plus_four(total: float, a: float, p: float, b: float, q: float, c: float, r
 def _add_one(
     tile: Array, right: Array, out: Array, down: Array, k: int, i: int, gap: int, row: int, column: int
 ) -> None:
-    """Of four rows and one vector."""
+    """Contributions of four rows and one vector."""
     one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
     a, a_down = right[k, column : column + tile.shape[1]], down
     a1, a2, a3, a4 = _four(right[k], row + i, gap)
@@ -140,7 +147,7 @@ def _add_two(
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_rows_of_one(tile: Array, right: Array, out: Array, k: int, i: int, gap: int, row: int, column: int) -> None:
-    """Of four rows and one vector, without the transpose."""
+    """Contributions of four rows and one vector, without the transpose."""
     one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
     a = right[k, column : column + tile.shape[1]]
     a_one = a_two = a_three = a_four = right.dtype.type(0.0)
@@ -178,7 +185,7 @@ def _add_rows_of_two(
 def _add_rows_of_three(
     tile: Array, right: Array, out: Array, vectors: Array, i: int, gap: int, row: int, column: int
 ) -> None:
-    """The same for three."""
+    """The same for three vectors."""
     one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
     stop = column + tile.shape[1]
     a, b, c = right[vectors[0], column:stop], right[vectors[1], column:stop], right[vectors[2], column:stop]
@@ -218,7 +225,7 @@ def _add_to_four(out: Array, start: int, gap: int, first: float, second: float, 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_and_clear(down: Array, out: Array, vectors: Array, column: int) -> None:
-    """Add sums over the rows of a strip to their place."""
+    """Add the sums over the rows of a strip to the output, and clear them."""
     for place, k in enumerate(vectors):
         for j in range(np.uintp(down.shape[1])):
             out[k, column + j] += down[place, j]

@@ -1,6 +1,7 @@
-"""Products of a symmetric matrix whose lower half comes tile by tile.
+"""Products of a symmetric matrix whose lower half is given tile by tile.
 
-Every tile is the work of one thread and sums are made in a fixed order, so the number of threads does not change a bit.
+Every tile is processed by one thread, and sums are made in a fixed order, so results do not depend on the number of
+threads, to the last bit.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.linalg.tiles.loops import add_both_products
 
-_TILE = 1024  # rows and columns: long enough that BLAS reads a tile at the speed of the memory
-_LARGE = 2**18  # cells beyond which a second thread pays
-_FEW = 12  # columns for which BLAS would be held up by reading the matrix
+_TILE = 1024  # rows and columns of a tile, large enough for BLAS to read it at memory speed
+_LARGE = 2**18  # entries above which a second thread is worthwhile
+_FEW = 12  # up to this number of columns, BLAS is limited by memory bandwidth
 
 
 def cuts(n: int, borders: Array | None = None) -> list[slice]:
-    """Where the rows of a matrix are cut: at the borders, from 0 to n, and between them where it is far."""
+    """Slices of the rows: they end at the borders, from 0 to n, and are at most one tile long."""
     found = []
     for start, stop in pairwise([0, n] if borders is None else borders.tolist()):
         step = _TILE if borders is None else -(-(stop - start) // -(-(stop - start) // _TILE))
@@ -35,21 +36,22 @@ def symmetric_product(
     there: Array | None = None,
     asked: Array | None = None,
 ) -> Array:
-    """matrix·right, for a symmetric matrix whose tiles on and below the diagonal are asked for one by one.
+    """matrix·right, for a symmetric matrix whose tiles on and below the diagonal are requested one by one.
 
     The products of tiles have the precision of `right`; they are added in float64.
 
     Parameters
     ----------
     parts : list of slice
-        Where the rows are cut.
+        Slices of the rows, as from `cuts`.
     tile : callable
-        From the numbers of two cuts, the first not below the second, and some rows of the first, to those of the tile.
+        Returns rows of a tile, from the numbers of its two slices (the first not smaller than the second) and the rows
+        in the first.
     right : ndarray of shape (n,) or (n, k)
     there : ndarray of bool of shape (cuts, k), optional
-        Where columns are not 0.
+        Slices in which each column is nonzero.
     asked : ndarray of bool of shape (cuts, k), optional
-        Where the product is asked for, if not there: elsewhere it is 0.
+        Slices in which the product is needed; by default those of `there`. It is 0 elsewhere.
     """
     n, k = len(right), 1 if right.ndim == 1 else right.shape[1]
     there = np.ones((len(parts), k), dtype=bool) if there is None else there
@@ -76,17 +78,17 @@ def symmetric_product(
                 found[parts[j], mine] += values.T @ columns[parts[i], mine]
         return found
 
-    order = range(len(parts) - 1, -1, -1)  # the longest panels first, so that threads end together
+    order = range(len(parts) - 1, -1, -1)  # the longest panels first, to balance the threads
     workers = worker_count() if n * n >= _LARGE else 1
     if k <= _FEW and asked is None:
-        # The shortest in two pieces, for the same reason.
+        # The shortest panel is split in two, for the same reason.
         pieces = [(i, parts[i]) for i in order[:-1]] + [(0, half) for half in _halves(parts[0])]
         return ordered_reduce(thin_panel, pieces, _add_columns, workers).T.reshape(right.shape)
     return ordered_reduce(panel, order, _add_rows, workers).reshape(right.shape)
 
 
 def _halves(part: slice) -> tuple[slice, slice]:
-    """The latter first."""
+    """Both halves of a slice, the second half first."""
     middle = (part.start + part.stop) // 2
     return slice(middle, part.stop), slice(part.start, middle)
 
@@ -102,7 +104,7 @@ def _add_rows(total: Array, shorter: Array) -> Array:
 
 
 def run(rows: Array) -> Array | slice:
-    """Numbers without a gap as a slice, which is copied several times as fast."""
+    """Consecutive numbers as a slice, which is copied several times faster."""
     if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows

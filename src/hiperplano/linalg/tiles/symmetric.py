@@ -22,12 +22,12 @@ class SymmetricTiles:
     Parameters
     ----------
     n : int
-        Rows.
+        Number of rows.
     dtype : dtype
     fill : callable
         Writes the entries of some rows and columns, two slices, into an array.
     borders : ndarray of int, optional
-        Where to cut the rows in any case, from 0 to n.
+        Required tile borders, from 0 to n.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class SymmetricTiles:
         sizes = [each.stop - each.start for each in self.cuts]
         places = [(i, j) for i in range(len(self.cuts)) for j in range(i + 1)]
         ends = np.cumsum([sizes[i] * sizes[j] for i, j in places])
-        values = np.empty(ends[-1], self.dtype)  # one array: the system gives it large pages
+        values = np.empty(ends[-1], self.dtype)  # one array, for which the system uses large pages
         self._tiles = {
             (i, j): values[end - sizes[i] * sizes[j] : end].reshape(sizes[i], sizes[j])
             for (i, j), end in zip(places, ends.tolist(), strict=True)
@@ -46,11 +46,11 @@ class SymmetricTiles:
         in_threads(lambda at: fill(self.cuts[at[0]], self.cuts[at[1]], self._tiles[at]), places, n * n)
 
     def tile(self, i: int, j: int) -> Array:
-        """Of two cuts, the first not below the second."""
+        """The tile of two slices, the first not smaller than the second."""
         return self._tiles[i, j]
 
     def astype(self, dtype: type) -> SymmetricTiles:
-        """A copy, in any precision."""
+        """A copy in another precision."""
         number = {each.start: place for place, each in enumerate(self.cuts)}
 
         def fill(rows: slice, columns: slice, out: Array) -> None:
@@ -72,14 +72,14 @@ class SymmetricTiles:
         return self._tiles[i, j][rows.start - start : rows.stop - start]
 
     def lower(self) -> Array:
-        """One array that holds the lower half, and 0 above the tiles on the diagonal."""
-        found = np.zeros((self.n, self.n), self.dtype)  # what happens to lie there may not be numbers
+        """One array with the lower half, and zeros above the tiles on the diagonal."""
+        found = np.zeros((self.n, self.n), self.dtype)  # uninitialised memory may hold NaN
         for (i, j), tile in self._tiles.items():
             found[self.cuts[i], self.cuts[j]] = tile
         return found
 
     def part(self, rows: Array) -> Array:
-        """The matrix of some rows, in increasing order, and the same columns."""
+        """The submatrix of some rows, in increasing order, and the same columns."""
         found = np.empty((len(rows), len(rows)), self.dtype)
         borders = np.searchsorted(rows, [0, *(each.stop for each in self.cuts)])
         mine = [slice(*ends) for ends in pairwise(borders.tolist())]
@@ -97,7 +97,7 @@ class SymmetricTiles:
             tile[np.diag_indices(len(tile))] += values[rows]
 
     def factor(self) -> TriangularTiles:
-        """The Cholesky factor, made in place: the matrix is gone.
+        """The Cholesky factor, computed in place, which destroys the matrix.
 
         Raises
         ------

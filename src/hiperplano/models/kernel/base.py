@@ -1,4 +1,4 @@
-"""What kernel machines share: the kernel of their parameters, and scores of rows."""
+"""Shared code of kernel machines: the kernel of their parameters, and scores of rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class KernelModel(BaseEstimator):
     X_fit_: Any
     dual_coef_: Array
     solution_: Any
-    _columns_: Array | None  # of a precomputed matrix, those of the rows that predictions need; None for all
+    _columns_: Array | None  # columns of a precomputed matrix that predictions need; None for all
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -54,7 +54,7 @@ class KernelModel(BaseEstimator):
         )
 
     def _settled_kernel(self, X: Any, weight: Array | None = None) -> Kernel:
-        """The kernel that the parameters name, with numbers for these rows."""
+        """The kernel given by the parameters, with numbers for these rows."""
         kernel = self.kernel
         if callable(kernel) and not isinstance(kernel, Kernel) and self.kernel_params:
             kernel = partial(kernel, **self.kernel_params)
@@ -72,16 +72,16 @@ class KernelModel(BaseEstimator):
         return found
 
     def _rows_of(self, design: InMemory) -> Any:
-        """The rows of a fit; of a precomputed matrix, only columns of rows that count."""
+        """The rows of a fit; of a precomputed matrix, only the columns of rows with nonzero weight."""
         rows = design.as_held()
         self._columns_ = None
-        if self._is_precomputed() and rows.shape[0] < rows.shape[1]:  # rows without weight were left out
+        if self._is_precomputed() and rows.shape[0] < rows.shape[1]:  # rows of weight 0 were dropped
             self._columns_ = design.row_numbers()
             rows = rows[:, self._columns_]
         return rows
 
     def _keep_rows(self, rows: Any, centres: Array | None) -> None:
-        """What predictions need: the rows, or the centres among them."""
+        """Store what predictions need: the rows, or the centres among them."""
         self.X_fit_ = rows if centres is None else rows[centres]
         if centres is not None and self._is_precomputed():
             self._columns_ = centres if self._columns_ is None else self._columns_[centres]
@@ -96,14 +96,14 @@ class KernelModel(BaseEstimator):
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed from what scikit-learn takes for one."""
+    """A seed from a random state of scikit-learn."""
     if isinstance(random_state, int) and random_state >= 0:
         return random_state
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def refuse_infinite(model: Any, coef: Array) -> None:
-    """Kernel values that overflow leave no finite coefficient."""
+    """Raise an error if kernel values overflow, since no coefficient is finite then."""
     if not np.isfinite(coef).all():
         raise InvalidData(
             "{model}: the kernel {kernel} has values beyond the range of float64 on these rows, or its equations have "

@@ -1,4 +1,4 @@
-"""Features that approximate a kernel: with them every linear model is a kernel machine."""
+"""Features that approximate a kernel, with which every linear model becomes a kernel machine."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from hiperplano.solvers.kernel.span import Span
 
 METHODS = ("auto", "fourier", "nystroem")
 _FEWEST, _MOST = 64, 4096
-_ERROR = 0.05  # at which "auto" stops to double the features
-_CHECKED = 400  # rows whose pairs tell the error
+_ERROR = 0.05  # error at which "auto" stops doubling the number of features
+_CHECKED = 400  # rows whose pairs determine the error
 _BLOCK = 2048
 
 
@@ -41,11 +41,11 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMo
         Number of features. "auto" doubles them, from 64 on, until `error_` is 0.05 or less, at most to 4,096 and, with
         "nystroem", to the number of rows.
     gamma : float, "scale", "auto" or None, default="scale"
-        Of named kernels. "scale" is 1/(columns·variance of the numbers); "auto" and None are 1/columns.
+        Parameter of named kernels. "scale" is 1/(columns·variance of the values); "auto" and None are 1/columns.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=1.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments for a kernel that is a function.
     method : {"auto", "fourier", "nystroem"}, default="auto"
@@ -155,7 +155,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMo
         return self.n_components_
 
     def _count(self) -> int | None:
-        """The number of features asked for; None is "auto"."""
+        """The requested number of features; None for "auto"."""
         given = self.n_components
         if isinstance(given, str) and given == "auto":
             return None

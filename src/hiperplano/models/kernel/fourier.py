@@ -17,8 +17,8 @@ def has_frequencies(kernel: Kernel) -> bool:
 def frequencies(kernel: Kernel, n_columns: int, count: int, rng: np.random.Generator) -> Array:
     """Draw ω with k(x, x′) = E cos(ω·(x − x′)), of shape (n_columns, count).
 
-    Normal for radial basis functions, in orthogonal directions, which lowers the variance (Yu and others 2016); for the
-    Laplacian kernel Cauchy.
+    The distribution is normal for radial basis functions, in orthogonal directions, which lowers the variance (Yu and
+    others 2016), and Cauchy for the Laplacian kernel.
     """
     if isinstance(kernel, Laplacian):
         return np.asarray(width(kernel) * rng.standard_cauchy((n_columns, count)))

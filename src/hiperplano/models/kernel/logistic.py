@@ -19,9 +19,9 @@ from hiperplano.models.logistic_classifier import code_classes
 from hiperplano.solvers.kernel.logistic import solve_kernel_logistic
 from hiperplano.solvers.kernel.ridge.nystroem import default_centres
 
-_EXACT = 3000  # rows up to which each is a centre
+_EXACT = 3000  # up to this number of rows, every row is a centre
 _CENTRES = 1000
-_CHECKED = 500  # rows on which a kernel is asked whether it is one
+_CHECKED = 500  # rows on which a kernel is checked for positive definiteness
 
 
 class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel):
@@ -39,11 +39,11 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
         A name as in scikit-learn ("linear", "poly", "rbf", "laplacian", "cosine", "chi2", "precomputed"), a kernel of
         `hiperplano.kernels`, a function of two arrays of rows to a matrix, or of two rows to a number.
     gamma : float, "scale", "auto" or None, default="scale"
-        Of named kernels. "scale" is 1/(columns·variance of the numbers); "auto" and None are 1/columns.
+        Parameter of named kernels. "scale" is 1/(columns·variance of the values); "auto" and None are 1/columns.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=1.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments for a kernel that is a function.
     fit_intercept : bool, default=True
@@ -57,7 +57,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
     max_iter : int, default=1000
         Most steps of the solver.
     random_state : int, RandomState or None, default=0
-        For the choice of centres.
+        Seed of the choice of centres.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
     dual_coef_ : ndarray of shape (centres,) or (centres, classes)
         Coefficients of the rows of `X_fit_`.
     intercept_ : ndarray of shape (1,) or (classes,)
-        Of the scores.
+        Intercepts of the scores.
     X_fit_ : ndarray or CSR matrix of shape (centres, d)
         The centres.
     kernel_ : Kernel
@@ -144,7 +144,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
         self.classes_, coded = code_classes(checked, self.class_weight)
         design = self._in_memory(coded)
         rows = self._rows_of(design)
-        seen, _, weight = checked.arrays()  # without class weights: they say nothing of where the rows lie
+        seen, _, weight = checked.arrays()  # without class weights, which say nothing about the location of the rows
         self.kernel_ = self._settled_kernel(rows if self._is_precomputed() else seen, weight)
         if not (self.kernel_.positive_definite or isinstance(self.kernel_, Precomputed)):
             self._refuse_indefinite(rows)
@@ -170,7 +170,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
         return self
 
     def _refuse_indefinite(self, rows: Any) -> None:
-        """A kernel that may not be positive definite must be so on these rows: else no minimum exists."""
+        """Raise an error if a kernel is not positive definite on these rows, since no minimum exists then."""
         few = rows[:_CHECKED]
         found = is_valid_gram(self.kernel_(few))
         if not found:

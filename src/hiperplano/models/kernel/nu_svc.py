@@ -1,4 +1,4 @@
-"""Kernel support vector classification with a share of support vectors in place of C."""
+"""Kernel support vector classification with a share of support vectors instead of C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 
 
 class NuSVC(SVC):
-    """A support vector machine whose share of margin errors is at most ν: `SVC` with the C that does that.
+    """A support vector machine whose share of margin errors is at most ν: `SVC` with the corresponding C.
 
     Minimise ½‖f‖² − ν·n·ρ + Σᵢ wᵢ·max(0, ρ − yᵢ·(f(xᵢ) + b)), and divide f and b by ρ. At most the share ν of the rows
     are inside their margin or beyond it, and at least this share are support vectors. It is `SVC` with C = 1/ρ.
@@ -172,7 +172,7 @@ class NuSVC(SVC):
         warn_of_the_end(self, self.solution_)
 
     def _check_share(self, nu: float, pairs: ClassPairs) -> None:
-        """Refuse a share that one of two classes is too small for."""
+        """Raise an error if `nu` is infeasible because one of two classes is too small."""
         totals = np.bincount(pairs.codes, weights=pairs.bound)
         first, second = totals[pairs.positive], totals[pairs.negative]
         shares = np.minimum(first, second) / (first + second)

@@ -1,4 +1,4 @@
-"""Kernel support vector regression with a share of support vectors in place of the width of the tube."""
+"""Kernel support vector regression with a share of support vectors instead of the width of the tube."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hiperplano.solvers.kernel.svm.nu.machines import solve_nu_regression
 
 
 class NuSVR(SVR):
-    """Support vector regression whose tube has at most a share ν of the rows outside: `SVR` with the ε that does that.
+    """Support vector regression whose tube has at most a share ν of the rows outside: `SVR` with the corresponding ε.
 
     Minimise ½‖f‖² + C·(ν·n·ε + Σᵢ wᵢ·max(0, |yᵢ − f(xᵢ) − b| − ε)) over f, b and ε. At most the share ν of the rows are
     outside the tube, and at least this share are support vectors.

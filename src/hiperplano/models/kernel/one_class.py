@@ -16,7 +16,7 @@ from hiperplano.models.kernel.support import SupportVectorModel, row_count, weig
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.novelty import solve_novelty
 
-_ROUNDING = 1e-12  # of ρ
+_ROUNDING = 1e-12  # rounding error, as a share of ρ
 
 
 class OneClassSVM(OutlierMixin, SupportVectorModel):
@@ -115,7 +115,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
 
     @by_rows
     def decision_function(self, X: Any) -> Array:
-        """f(x) − ρ: negative for novelties, 0 for rows on the boundary but for rounding.
+        """f(x) − ρ: negative for novelties, 0 (up to rounding) for rows on the boundary.
 
         Parameters
         ----------
@@ -128,12 +128,12 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
             Scores.
         """
         scores = np.asarray(self._scores(X)[:, 0])
-        scores[np.abs(scores) <= _ROUNDING * abs(self.offset_)] = 0.0  # as of support vectors between their bounds
+        scores[np.abs(scores) <= _ROUNDING * abs(self.offset_)] = 0.0  # such as free support vectors
         return scores
 
     @by_rows
     def score_samples(self, X: Any) -> Array:
-        """f(x), which is larger where rows are denser.
+        """f(x), which is larger in dense regions.
 
         Parameters
         ----------

@@ -30,11 +30,11 @@ class KernelPerceptron(KernelLearning):
         Of named kernels: 1/(columns·variance of the numbers), 1/columns, or a number. The variance counts rows by their
         weights; in `partial_fit` it is that of the first chunk.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=0.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     eta0 : float, default=1.0
-        What a mistake adds to α, more than 0. It only scales f.
+        Amount that a mistake adds to α, positive. It only scales f.
     fit_intercept : bool, default=True
         Whether a mistake moves the intercept, too.
     max_iter : int, default=1000
@@ -54,7 +54,7 @@ class KernelPerceptron(KernelLearning):
         Most support vectors of each function. For a new one that row is left out whose part α·(φ(x), 1) is the
         shortest, and of several the oldest. Not with `average`, whose mean has all of them.
     class_weight : dict, "balanced" or None, default=None
-        What a mistake adds is multiplied by the weight of the row's class.
+        Class weights multiply the amount that a mistake adds.
     cache_size : float, default=200
         Megabytes for rows of the Gram matrix that are kept.
     warm_start : bool, default=False

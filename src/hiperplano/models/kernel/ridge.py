@@ -20,11 +20,11 @@ from hiperplano.solvers.kernel.ridge.gram import WeightedGram
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_TINY = 1e-290  # of the largest penalty: divided by less, it would leave the range of numbers
+_TINY = 1e-290  # least penalty, as a share of the largest; dividing by less would overflow
 
 
 class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
-    """What kernel ridge regressors share: all but how their penalty comes about."""
+    """Shared code of kernel ridge regressors, except the choice of the penalty."""
 
     fit_intercept: bool
     solver: str
@@ -34,10 +34,10 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
     random_state: Any
 
     def _problem(self, rows: Any, y: Array, weight: Array | None, alpha: Array) -> RidgeProblem:
-        """For checked arrays with one penalty for each target.
+        """Build the problem from validated arrays, with one penalty for each target.
 
-        Weights and penalties are divided by a power of 4 near the mean weight: the solution is the same, to the last
-        bit, and float32 holds its equations.
+        Weights and penalties are divided by a power of 4 near the mean weight. The solution is the same to the last
+        bit, and the equations stay in the range of float32.
         """
         kernel, unit = self._settled_kernel(rows, weight), 1.0
         if weight is not None:
@@ -46,7 +46,7 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
         return RidgeProblem(WeightedGram(kernel, rows, weight), y, alpha / unit, flag(self, "fit_intercept"), unit)
 
     def _control(self) -> dict[str, Any]:
-        """The parameters of the solver, checked."""
+        """The validated parameters of the solver."""
         return {
             "solver": one_of(self, "solver", SOLVERS),
             "n_centres": whole(self, "n_components", low=1, optional=True),
@@ -90,7 +90,7 @@ class KernelRidge(KernelLeastSquares):
     """Kernel ridge regression: minimise Σᵢ wᵢ·(yᵢ − f(xᵢ) − intercept)² + alpha·‖f‖².
 
     The minimum is f(x) = Σᵢ dual_coefᵢ·k(x, xᵢ) with (K + alpha·W⁻¹)·dual_coef = y − intercept. `solution_` says how
-    these equations were solved, with what residual, and for an approximate solver what it costs.
+    these equations were solved, with their residual, and estimates the cost of an approximate solver.
 
     Parameters
     ----------
@@ -101,20 +101,20 @@ class KernelRidge(KernelLeastSquares):
         kernel of `hiperplano.kernels`, a function of two arrays of rows to a matrix, or of two rows to a number. With
         "precomputed", X is the Gram matrix.
     gamma : float, "scale", "auto" or None, default=None
-        Of named kernels. "scale" is 1/(columns·variance of the numbers); "auto" and None are 1/columns.
+        Parameter of named kernels. "scale" is 1/(columns·variance of the values); "auto" and None are 1/columns.
     degree : float, default=3
-        Of the kernel "poly".
+        Degree of the kernel "poly".
     coef0 : float, default=1.0
-        Of the kernels "poly" and "sigmoid".
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments for a kernel that is a function.
     fit_intercept : bool, default=False
         Whether to fit an intercept, which is not penalised.
     solver : {"auto", "cholesky", "conjugate", "nystroem"}, default="auto"
-        "cholesky" factors the Gram matrix. "conjugate" takes preconditioned conjugate gradients to a residual of `tol`;
-        the matrix need not fit in memory. "nystroem" minimises among the functions of `n_components` rows, for hundreds
-        of thousands of rows. "auto" is exact where the Gram matrix fits in half of the memory, by what is faster, and
-        for a linear kernel, or a polynomial one on few columns, with any number of rows.
+        "cholesky" factors the Gram matrix. "conjugate" uses preconditioned conjugate gradients, to a residual of `tol`;
+        the matrix need not fit in memory. "nystroem" minimises over the span of `n_components` rows, for hundreds of
+        thousands of rows. "auto" is exact if the Gram matrix fits in half of the memory, by the faster method, and for
+        a linear kernel, or a polynomial one on few columns, with any number of rows.
     n_components : int, optional
         Rows that serve as centres, for "nystroem"; by default a multiple of √n.
     tol : float, default=1e-8
@@ -122,7 +122,7 @@ class KernelRidge(KernelLeastSquares):
     max_iter : int, optional
         Most steps of conjugate gradients.
     random_state : int, RandomState or None, default=0
-        For the pivots of the preconditioner, and for the centres.
+        Seed of the pivots of the preconditioner, and of the centres.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ class KernelRidge(KernelLeastSquares):
         X : array-like, CSR matrix or table of shape (n, d), or Design
             Rows; the Gram matrix, of shape (n, n), if it is precomputed.
         y : array-like of shape (n,) or (n, targets)
-            Not with a design, which brings its own.
+            Not with a design, which contains its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
 

@@ -1,4 +1,4 @@
-"""What kernel support vector machines share: their parameters, their scores, and their fitted attributes."""
+"""Shared code of kernel support vector machines: parameters, scores, and fitted attributes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from hiperplano.models.kernel.base import KernelModel, refuse_infinite
 from hiperplano.solvers.kernel.svm.fit import Control
 from hiperplano.solvers.kernel.svm.solution import Machines, SupportVectorSolution, verdict
 
-_MOST_DENSE = 2**24  # cells of sparse support vectors that are made dense for predictions
+_MOST_DENSE = 2**24  # most entries of sparse support vectors that are made dense for predictions
 
 
 class SupportVectorModel(KernelModel):
-    """A machine f(x) = Σ dual_coef·k(x, support vector) + intercept, with few rows of the fit as support vectors."""
+    """A machine f(x) = Σ dual_coef·k(x, support vector) + intercept; support vectors are rows of the fit."""
 
-    kernel_params = None  # scikit-learn's support vector machines have none
+    kernel_params = None  # scikit-learn's support vector machines do not have it
     support_: Array
     support_vectors_: Any
     dual_coef_: Any
@@ -39,14 +39,15 @@ class SupportVectorModel(KernelModel):
     solution_: SupportVectorSolution
     n_iter_: Any
     _n_given_: int
-    _weights_: Array  # of shape (support vectors, machines): what kernel values are multiplied with
+    _weights_: Array  # of shape (support vectors, machines): factors of the kernel values
 
     @property
     def coef_(self) -> Any:
-        """Coefficients of the columns, of shape (machines, d), for a linear kernel; as sparse as the rows were."""
+        """Coefficients of the columns, of shape (machines, d), for a linear kernel; sparse if the rows are."""
         if isinstance(vars(self).get("kernel_"), Linear):
             coef = self._as_rows_are(self._weights_.T) @ self.support_vectors_
-            (coef.data if issparse(coef) else coef).flags.writeable = False  # scores do not come from it
+            # Read-only, since scores are not computed from it.
+            (coef.data if issparse(coef) else coef).flags.writeable = False
             return coef
         raise NotAvailable(
             "coef_ is only available for a linear kernel: with another one, no column has a single coefficient. "
@@ -62,7 +63,7 @@ class SupportVectorModel(KernelModel):
         return csr_array((coef[there], np.nonzero(there)[1].astype(np.int32), ends), shape=coef.shape)
 
     def _control(self) -> Control:
-        """Parameters of the solver, checked."""
+        """The validated parameters of the solver."""
         flag(self, "shrinking")
         limit = self.max_iter
         if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < -1 or limit == 0:
@@ -80,15 +81,16 @@ class SupportVectorModel(KernelModel):
         )
 
     def _square(self, design: InMemory, n_given: int, order: Array | slice = slice(None)) -> Any:
-        """The rows of a fit in some order; the columns of a precomputed matrix, too, without those of no weight."""
+        """The rows of a fit in some order; of a precomputed matrix also its columns, without rows of weight 0."""
         rows = design.as_held()
-        rows = rows if isinstance(order, slice) else dense_if_small(rows)[order]  # several times as fast as sparse ones
+        # Several times as fast as for sparse rows.
+        rows = rows if isinstance(order, slice) else dense_if_small(rows)[order]
         if self._is_precomputed() and rows.shape[1] == n_given:
             return rows[:, design.row_numbers()[order]]
         return rows
 
     def _last_weights(self, n_given: int, n_machines: int) -> Array | None:
-        """Dual coefficients of the last fit, one row for each row given, if it is to be the start of this one."""
+        """Dual coefficients of the last fit, one row for each given row, for a warm start."""
         if not flag(self, "warm_start") or "solution_" not in vars(self):
             return None
         if self._n_given_ != n_given or self._weights_.shape[1] != n_machines:
@@ -108,14 +110,14 @@ class SupportVectorModel(KernelModel):
     def _publish_machines(
         self, design: InMemory, n_given: int, machines: Machines, control: Control, order: Array | None = None
     ) -> None:
-        """Put solved machines on the estimator, and warn once if one of them did not converge.
+        """Set the fitted attributes from solved machines, and warn once if one of them did not converge.
 
         Parameters
         ----------
         n_given : int
-            Rows of the table that came in.
+            Number of rows of the input table.
         order : ndarray of int of shape (n,), optional
-            In which the machines had the rows of the design.
+            Order of the design's rows in the machines.
         """
         weights = machines.beta
         refuse_infinite(self, weights)
@@ -166,10 +168,10 @@ class SupportVectorModel(KernelModel):
 
 
 def row_count(X: Any) -> int:
-    """Rows of the table that came in, with those that weigh nothing."""
+    """Number of rows of the input table, including those of weight 0."""
     try:
         return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
-    except TypeError as problem:  # no table at all
+    except TypeError as problem:  # not a table
         raise data_error(problem, X) from None
 
 

@@ -51,14 +51,14 @@ class SVC(ClassifierMixin, SupportVectorModel):
         "linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed", …, a kernel of `hiperplano.kernels`, or a
         function of two arrays of rows.
     degree : int, default=3
-        Of "poly".
+        Degree of "poly".
     gamma : float, "scale" or "auto", default="scale"
         Of "rbf", "poly", "sigmoid" and "laplacian": 1/(columns·variance of the numbers), 1/columns, or a number.
         The variance counts rows by their weights.
     coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
+        Constant term of "poly" and "sigmoid".
     shrinking : bool, default=True
-        As in scikit-learn; without effect, because working sets leave out what shrinking would.
+        No effect: working sets replace shrinking.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, as in scikit-learn.
     cache_size : float, default=200
@@ -70,14 +70,14 @@ class SVC(ClassifierMixin, SupportVectorModel):
     max_iter : int, default=10_000_000
         Most steps of each machine, as a guard against problems that cannot be solved; -1 for no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        What `decision_function` gives for more than two classes: a score for each class, or one for each pair.
+        Output of `decision_function` for more than two classes: a score for each class, or one for each pair.
     break_ties : bool, default=False
         Decide ties between votes by the scores, as `decision_function` with "ovr" does, at the same cost.
     probability : bool, default="deprecated"
         True gives `predict_proba`: Platt's sigmoids of the scores that five folds give rows they leave out, coupled by
         the method of Wu, Lin and Weng. It costs five more fits; see the notes. "deprecated" means False.
     random_state : int, RandomState or None, default=None
-        For the folds of `probability`; all else is not random.
+        Seed of the folds for `probability`; everything else is deterministic.
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit, if it had the same rows and classes.
 
@@ -117,8 +117,8 @@ class SVC(ClassifierMixin, SupportVectorModel):
 
     Notes
     -----
-    A score is not a probability, and what `probability=True` makes of it may contradict `predict`; scikit-learn will
-    drop it. `KernelLogisticRegression` maximises the likelihood of its probabilities, and
+    A score is not a probability, and the probabilities of `probability=True` may contradict `predict`; scikit-learn
+    will remove this option. `KernelLogisticRegression` maximises the likelihood of its probabilities, and
     `sklearn.calibration.CalibratedClassifierCV` calibrates any model.
 
     Examples
@@ -200,7 +200,8 @@ class SVC(ClassifierMixin, SupportVectorModel):
         self.classes_, codes = encode_labels(design)
         codes = design.collect(codes)
         bound = C * self._class_weights(design, codes)[codes] * weights_of(design)
-        order = np.argsort(codes, kind="stable")  # class by class: so support vectors are listed, and pairs lie close
+        # Sorted by class: the order of the support vectors, and pairs of classes are close together.
+        order = np.argsort(codes, kind="stable")
         rows, numbers = self._square(design, n_given, order), design.row_numbers()[order]
         codes, bound = codes[order], bound[order]
         weight = weights_of(design)
@@ -222,7 +223,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         return self.probability != "deprecated" and flag(self, "probability")
 
     def _fit_sigmoids(self, rows: Any, codes: Array, bound: Array, weight: Array) -> None:
-        """What scores of folds say about probabilities; `bound` of all pairs, or of each."""
+        """Fit sigmoids for probabilities from out-of-fold scores; `bound` is that of all pairs, or of each."""
         random = check_random_state(self.random_state)
         self.probA_, self.probB_ = fit_sigmoids(self.kernel_, rows, codes, bound, weight, self._control(), random)
 
@@ -238,7 +239,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         return self.class_weight_
 
     def _publish_classes(self, codes: Array, steps: Array) -> None:
-        """What depends on classes: `codes` are those of the support vectors, in increasing order."""
+        """Set the attributes that depend on classes; `codes` are those of the support vectors, in increasing order."""
         k = len(self.classes_)
         self.n_support_ = np.bincount(codes, minlength=k).astype(np.int32)
         self.n_iter_ = steps.astype(np.int32)
@@ -247,7 +248,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         shown = np.zeros((k - 1, len(codes)))
         borders = np.searchsorted(codes, np.arange(k + 1)).tolist()
         of = [slice(*ends) for ends in pairwise(borders)]
-        for column, (i, j) in enumerate(combinations(range(k), 2)):  # a row for each class that is not their own
+        for column, (i, j) in enumerate(combinations(range(k), 2)):  # a row for each class other than their own
             shown[j - 1, of[i]] = self._weights_[of[i], column]
             shown[i, of[j]] = self._weights_[of[j], column]
         self.dual_coef_ = self._as_rows_are(shown)
@@ -271,7 +272,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
 
     @by_rows
     def predict(self, X: Any) -> Array:
-        """The class with most votes; ties give the first, or with `break_ties` the largest score.
+        """The class with the most votes; ties go to the first class, or with `break_ties` to the largest score.
 
         Parameters
         ----------
@@ -336,12 +337,12 @@ class SVC(ClassifierMixin, SupportVectorModel):
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
-    """The positive and the negative class of each machine: scikit-learn's order and signs."""
+    """The positive and the negative class of each machine, in scikit-learn's order and with its signs."""
     return [(1, 0)] if n_classes == 2 else list(combinations(range(n_classes), 2))
 
 
 def shown_scores(scores: Array, n_classes: int, shape: str) -> Array:
-    """What `decision_function` gives for the scores of all machines."""
+    """The output of `decision_function` for the scores of all machines."""
     if n_classes == 2:
         return np.asarray(scores[:, 0])
     return scores if shape == "ovo" else _class_scores(scores, n_classes)
@@ -356,7 +357,7 @@ def decide(scores: Array, classes: Array, break_ties: bool) -> Array:
 
 
 def _class_scores(scores: Array, n_classes: int) -> Array:
-    """Votes plus confidences squeezed into ±⅓, so that they only order classes with as many votes."""
+    """Votes plus confidences scaled to ±⅓, so that these only order classes with equal votes."""
     sums = np.zeros((len(scores), n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         sums[:, i] += scores[:, column]

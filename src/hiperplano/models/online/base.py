@@ -1,4 +1,4 @@
-"""What online learners share."""
+"""Shared code of online learners."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from hiperplano.solvers.online.training import Control, Record, Task, run_pass, 
 
 
 class OnlineModel(SparseCoefficients, ABC):
-    """A model whose planes live in a `Learner`; `coef_` and `intercept_` are read from it when asked for."""
+    """A model whose planes are stored in a `Learner`, from which `coef_` and `intercept_` are read on demand."""
 
     fit_intercept: bool
     max_iter: int
     tol: float | None
     shuffle: bool
     random_state: Any
-    # Parameters of some, settled for the others.
+    # Parameters of some subclasses, fixed for the others.
     n_iter_no_change: int = 5
     average: bool | int = False
     warm_start: bool = False
@@ -63,7 +63,7 @@ class OnlineModel(SparseCoefficients, ABC):
         return self._shape(self._published()[0])
 
     def sparsify(self) -> Self:
-        """Give `coef_` as a CSR matrix: smaller where most coefficients are 0.
+        """Return `coef_` as a CSR matrix, which is smaller if most coefficients are 0.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class OnlineModel(SparseCoefficients, ABC):
         return self
 
     def densify(self) -> Self:
-        """Give `coef_` as an array again.
+        """Return `coef_` as an array again.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class OnlineModel(SparseCoefficients, ABC):
         return self._shape(coef), intercept
 
     def _set_planes(self, coef: Any, intercept: Any) -> None:
-        """Go on from planes that someone assigned."""
+        """Continue from planes that were assigned to the attributes."""
         shape = self._of_fit("_learner_").weights.shape
         planes = self._given("coef_", coef, shape), self._given("intercept_", intercept, shape[:1])
         self._learner_ = Learner.start(*planes, self._pocketed())
@@ -133,18 +133,18 @@ class OnlineModel(SparseCoefficients, ABC):
             raise AttributeError(f"{type(self).__name__} has not learnt anything yet; call fit first") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.__dict__.pop("_fast_path", None)  # it was made for the parameters of before
+        self.__dict__.pop("_fast_path", None)  # it was built for the previous parameters
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("_fast_path", None)  # it holds no knowledge, only a way to it
+        state.pop("_fast_path", None)  # it can be rebuilt
         return state
 
     # What parameters say
 
     def _plain_rule(self) -> Array:
-        """A rule with the parameters that all of them have."""
+        """A rule with the parameters that all subclasses have."""
         rule = np.zeros(at.RULE_SIZE)
         rule[at.ETA] = rule[at.BATCH] = rule[at.POSITIVE_WEIGHT] = rule[at.NEGATIVE_WEIGHT] = 1.0
         rule[at.FIT_INTERCEPT] = flag(self, "fit_intercept")
@@ -157,7 +157,7 @@ class OnlineModel(SparseCoefficients, ABC):
 
     @abstractmethod
     def _rule(self) -> Array:
-        """Check the parameters, and return their rule."""
+        """Validate the parameters, and return their rule."""
 
     def _control(self) -> Control:
         return Control(
@@ -199,7 +199,7 @@ class OnlineModel(SparseCoefficients, ABC):
         return share
 
     def _check_held_out(self, n_rows: int, share: float, n_classes: int = 1) -> None:
-        """Refuse to hold out rows where too few are left on one of the sides."""
+        """Raise an error if too few rows would be left in one of the two sets."""
         left = n_rows - int(np.ceil(share * n_rows))
         if n_rows < 2 * n_classes or left < n_classes:
             raise InvalidData(
@@ -218,7 +218,7 @@ class OnlineModel(SparseCoefficients, ABC):
     # Learning
 
     def _start(self, shape: tuple[int, int], coef: Any = None, intercept: Any = None) -> Learner:
-        """A fresh learner: from given planes, from those of the last fit if warm, or from 0."""
+        """A new learner: from given planes, from those of the last fit (warm start), or from 0."""
         planes = np.zeros(shape), np.zeros(shape[0])
         if flag(self, "warm_start") and "_learner_" in vars(self):
             planes = self._learner_.coefficients()
@@ -237,14 +237,14 @@ class OnlineModel(SparseCoefficients, ABC):
         return Learner.start(*planes, self._pocketed())
 
     def _resumed(self, rule: Array) -> Learner:
-        """The state so far, to continue with the current parameters."""
+        """The current state, to continue with the current parameters."""
         learner = self._learner_.resumed(bool(rule[at.AVERAGE_FROM]), self._pocketed())
         if not (self._rule_[at.PROJECT] and self._rule_[at.BATCH]):
             learner.measure()
         return learner
 
     def _given(self, name: str, values: Any, shape: tuple[int, ...]) -> Array:
-        """Planes to start from that the caller gave."""
+        """Initial planes given by the caller."""
         found = np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
         if found.size != np.prod(shape) or not np.isfinite(found).all():
             raise InvalidData(
@@ -262,7 +262,7 @@ class OnlineModel(SparseCoefficients, ABC):
         """Rows, tasks and control of a fit to X, y, coef_init, intercept_init, sample_weight."""
 
     def _in_memory(self, design: Design) -> InMemory:
-        """Rows that can be visited in any order."""
+        """The rows in memory, which can be visited in any order."""
         return require_memory(
             design, f"{type(self).__name__} visits rows one by one, in random order: they must be in memory."
         )
@@ -282,7 +282,8 @@ class OnlineModel(SparseCoefficients, ABC):
         passes = max(len(record.mistakes) for record in records)
         if any(record.ended == "overflow" for record in records):
             self._refuse_overflow(design, passes)
-        # Steps that become shorter may yet come back: the verdict says so. Those of a constant rate do not.
+        # With decreasing steps, the fit may still converge in more passes: the status says so. With a constant rate it
+        # does not.
         if self.learning_rate == "constant" and any(record.ended == "diverging" for record in records):
             raise InvalidData(
                 "{model}: the fit diverged: after {passes} passes its loss is far above that of a plane of zeros, or "
@@ -300,14 +301,15 @@ class OnlineModel(SparseCoefficients, ABC):
             warn_of_the_end(self, self.solution_)
 
     def _look_at_separability(self, tasks: list[Task], records: list[Record]) -> None:
-        """Note in the records whether rows could be separated, where that is worth knowing and cheap."""
+        """Record whether rows could be separated, if that is relevant and cheap to find out."""
 
     def _take_chunk(self, design: Design, tasks: list[Task]) -> None:
         """One pass of the tasks over a chunk."""
         learner = tasks[0].trainer.learner
         for task in tasks:
             task.trainer.begin(learner.chunks + 1)
-            task.rule[at.POCKET] = min(task.rule[at.POCKET], at.RATCHET)  # not all rows are there to judge by
+            # Not all rows are available for the evaluation.
+            task.rule[at.POCKET] = min(task.rule[at.POCKET], at.RATCHET)
             if not run_pass(task.trainer, task.rule):
                 self._refuse_overflow(design, learner.chunks + 1)
             update_pocket(task.trainer, None)
@@ -333,9 +335,9 @@ class OnlineModel(SparseCoefficients, ABC):
 
 
 def _drawn(random_state: Any) -> int:
-    """A first draw from what scikit-learn takes for a random state.
+    """A first draw from a random state of scikit-learn.
 
-    A thread keeps its generator and seeds it again: to make one takes longer than a pass over a small table.
+    A thread keeps its generator and reseeds it, since creating one takes longer than a pass over a small table.
     """
     if not isinstance(random_state, Integral):
         return int(check_random_state(random_state).randint(_SEEDS))

@@ -1,4 +1,4 @@
-"""What online classifiers share."""
+"""Shared code of online classifiers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Examples(NamedTuple):
     class_weight: Array
 
     def subset(self, mask: Array) -> Examples:
-        """The rows where a mask is true.
+        """The rows where a mask is True.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
     def _plan(self, *data: Any) -> tuple[InMemory, list[Task], Control]:
         X, y, coef_init, intercept_init, sample_weight = data
         rule, control, held_share = self._rule(), self._control(), self._held_fraction()
-        # Every row is visited in the first pass, and the loop looks at what it visits.
+        # Every row is visited in the first pass, and the loop checks the rows it visits.
         visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0 and not self._looks_at_rows()
         memory = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False, finite=not visited))
         classes, codes = encode_labels(memory, labels_without_weight(X, y, sample_weight))
@@ -224,16 +224,16 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         return self._start((1 if n_classes == 2 else n_classes, examples.memory.n_columns), coef, intercept)
 
     def _looks_at_rows(self) -> bool:
-        """Whether rows are used in other ways than by visits."""
+        """Whether rows are used other than in visits."""
         return self._pocketed()
 
     def _check_classes(self, classes: Array) -> None:
-        """Refuse classes that the parameters do not allow."""
+        """Raise an error for classes that the parameters do not allow."""
 
     def _tasks(
         self, examples: Examples, rule: Array, learner: Learner, seed: int | None, held: Examples | None = None
     ) -> list[Task]:
-        """One task for each plane that is learnt by itself."""
+        """One task for each plane that is learnt separately."""
         if len(examples.class_weight) > 2 and self.multi_class != "ovr":
             return [self._task_of_all(examples, rule, learner, seed, held)]
         order = self._sampling_order(examples, seed) if rule[at.BATCH] else None
@@ -245,18 +245,18 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         return SamplingOrder(row_arrays(memory.x), memory.weight, codes, seed, self._row_factor(examples))
 
     def _row_factor(self, examples: Examples) -> Array | None:
-        """Weights of rows by their classes, if there are several of each side; None for all 1."""
+        """Weights of rows by their classes, if a side has several classes; None for all 1."""
         _, codes, class_weight = examples
-        # A row weighs what its class does, whichever two sides are learnt to be told apart.
+        # A row keeps the weight of its class in every one-vs-rest problem.
         one_by_one = len(class_weight) > 2 and self.multi_class == "ovr"
         return class_weight[codes] if one_by_one and (class_weight != 1.0).any() else None
 
     def _weighted_rule(self, rule: Array, examples: Examples) -> Array:
-        """The rule of one plane, with the weights of the classes."""
+        """The rule of one plane, with the class weights."""
         rule, class_weight = rule.copy(), examples.class_weight
         if len(class_weight) == 2:
             rule[at.NEGATIVE_WEIGHT], rule[at.POSITIVE_WEIGHT] = class_weight
-        # Losses that weigh more push the optimum further out.
+        # Larger weights of losses increase the norm of the optimum.
         rule[at.PROJECT] *= class_weight.max()
         return rule
 
@@ -308,7 +308,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         )
 
     def _sums(self) -> bool:
-        """Whether a step over all rows follows the sum of their slopes, not the mean."""
+        """Whether a step over all rows uses the sum of their slopes instead of the mean."""
         return False
 
     def _hold_out(self, examples: Examples, share: float) -> tuple[Examples, Examples]:

@@ -1,4 +1,4 @@
-"""Online classifiers that learn in the features of a kernel, where one is given."""
+"""Online classifiers that learn in the features of a kernel, if one is given."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class KernelOnlineSolution(OnlineSolution):
     Attributes
     ----------
     n_support : int
-        Rows that a plane has a part of.
+        Number of rows with a nonzero coefficient.
     kernel : str
-        The formula.
+        Formula of the kernel.
     """
 
     n_support: int = 0
@@ -49,16 +49,16 @@ class KernelOnlineSolution(OnlineSolution):
 
 
 def _has_columns(model: Any) -> bool:
-    """Whether planes are over the columns; before a fit, whether they will be."""
+    """Whether planes are over the columns (before a fit, whether they will be)."""
     return "kernel_" not in vars(model) and ("_learner_" in vars(model) or model.kernel is None)
 
 
 class KernelLearning(OnlineClassifier, KernelModel):
-    """Planes over the columns or, where `kernel` is given, over φ(x): then w = Σ αᵢ·φ(xᵢ) over the rows learnt from.
+    """Planes over the columns or, if `kernel` is given, over φ(x): then w = Σ αᵢ·φ(xᵢ) over the rows learnt from.
 
-    Both are learnt by the same loops. With a kernel the scores of all rows are kept, so that a visit without a step
-    costs nothing, and one with a step a row of the Gram matrix. Chunks and warm starts add rows to those that planes
-    already have a part of.
+    Both are learnt by the same loops. With a kernel the scores of all rows are stored, so that a visit without a step
+    costs nothing, and one with a step one row of the Gram matrix. Chunks and warm starts add rows to the existing
+    support vectors.
     """
 
     kernel_params = None
@@ -124,7 +124,7 @@ class KernelLearning(OnlineClassifier, KernelModel):
         return super()._workers(n_tasks) if self.kernel is None else 1  # planes share the rows of the Gram matrix
 
     def _check_kernel(self, rule: Array) -> None:
-        """Refuse parameters that do not go together with a kernel, or that have no effect without one."""
+        """Raise an error for parameters that cannot be combined with a kernel, or have no effect without one."""
         if self.kernel is None and self.budget is not None:
             raise InvalidParameter(
                 "{model}: budget={budget!r} without a kernel; it bounds the support vectors of a kernel machine. Set "
@@ -248,7 +248,7 @@ class KernelLearning(OnlineClassifier, KernelModel):
 
 
 def _stacked(rows: Any, more: Any) -> Any:
-    """Rows and further ones below them, sparse if one of them is."""
+    """Rows with further ones appended, sparse if one of the two is."""
     if issparse(rows) or issparse(more):
         return csr_array(vstack([csr_array(rows), csr_array(more)]))
     return np.concatenate([rows, more])

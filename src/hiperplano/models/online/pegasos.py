@@ -138,7 +138,7 @@ class Pegasos(KernelLearning):
                 "start needs the number of its step too. Go on with warm_start=True or partial_fit."
             )
         learner = super()._start(shape)
-        if self.warm_start and "_learner_" in vars(self):  # steps go on where they were, and are as short
+        if self.warm_start and "_learner_" in vars(self):  # steps continue, with their current length
             learner.states[:, at.STEP] = self._learner_.states[:, at.STEP]
         return learner
 

@@ -17,17 +17,17 @@ from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.passes import OnePlane
 from hiperplano.solvers.online.training import Record, Task
 
-_FURTHER = 300_000  # cells walked on over, to see whether a plane exists: half a millisecond,
-_VISIT = 10  # what a visit costs beside its cells,
-_FEWEST = 50  # if that makes so many passes
+_FURTHER = 300_000  # work, in cells, of the additional passes that check for a separating plane: half a millisecond
+_VISIT = 10  # cost of a visit, in cells
+_FEWEST = 50  # least number of such passes
 
 
 class Perceptron(OnlineClassifier):
     """The perceptron: for each mistake, y·(w·x + b) ≤ 0, w ← w + eta0·y·x and b ← b + eta0·y.
 
     If some plane separates the classes, the perceptron finds one after at most (R/γ)² mistakes (`mistake_bound`),
-    whatever the order of the rows. If none does, it goes on until `max_iter` passes are made or the loss stops falling,
-    and `solution_` says so; `average` or `pocket` then gives a better plane than the last one.
+    whatever the order of the rows. If none does, it continues until `max_iter` passes are made or the loss stops
+    decreasing, and `solution_` says so; `average` or `pocket` then gives a better plane than the last one.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Perceptron(OnlineClassifier):
     alpha : float, default=1e-4
         Strength of the penalty.
     l1_ratio : float or None, default=0.15
-        No effect; scikit-learn's, for a penalty with an L1 part.
+        No effect; kept for compatibility with scikit-learn.
     eta0 : float, default=1.0
         Length of a step. From a start at 0 it only scales the plane.
     fit_intercept : bool, default=True
@@ -45,10 +45,10 @@ class Perceptron(OnlineClassifier):
     max_iter : int, default=1000
         Most passes over the rows; a pass without a mistake ends the fit sooner.
     tol : float or None, default=1e-3
-        The fit also ends when the mean of max(0, −y·score) has not fallen by `tol` for `n_iter_no_change` passes.
-        With `average` it is that of the averaged plane, divided by the length of (w, b), and `tol` a share of it (with
-        "multinomial" planes it stays that of the pass); with update="batch" the squared length of the gradient must be
-        at most `tol`. None: go on until a pass makes no mistake.
+        The fit also ends when the mean of max(0, −y·score) has not fallen by `tol` for `n_iter_no_change` passes. With
+        `average` it is the loss of the averaged plane, divided by the norm of (w, b), and `tol` is relative to it (with
+        "multinomial" planes it is the loss during the pass). With update="batch" the squared norm of the gradient must
+        be at most `tol`. None: continue until a pass makes no mistake.
     n_iter_no_change : int, default=5
         Passes without improvement by `tol` after which the fit ends.
     shuffle : bool, default=True
@@ -58,10 +58,10 @@ class Perceptron(OnlineClassifier):
     average : bool or int, default=False
         Predict with the mean of the weights over all steps, or from that step on.
     pocket : bool or "ratchet", default=False
-        Predict with the best weights seen: those with most correct answers on the training rows. Every weight vector is
-        evaluated, which takes a look at all rows after each mistake; with "ratchet" (Gallant's) only those whose run of
-        correct answers beats that of the weights in the pocket, and with classes of different weights those at the end
-        of every pass. `partial_fit`, which never has all rows, goes by the runs alone.
+        Predict with the best weights: those with the most correct answers on the training rows. Every weight vector is
+        evaluated on all rows after each mistake. With "ratchet" (Gallant's rule), only those whose run of correct
+        answers is longer than that of the weights in the pocket, and, if classes have different weights, those at the
+        end of every pass. `partial_fit`, which never has all rows, uses only the runs.
     update : {"online", "batch"}, default="online"
         "batch" makes one step a pass, along the sum over all mistakes: the gradient of the perceptron criterion.
     init : {"zeros", "least_squares"}, default="zeros"
@@ -69,7 +69,7 @@ class Perceptron(OnlineClassifier):
         start is only replaced by a plane that classifies more rows correctly.
     multi_class : {"ovr", "multinomial"}, default="ovr"
         More than two classes: one perceptron for each class against the rest, or one for all, which moves two planes
-        after a mistake, the right class's and the chosen one's, and leaves no region ambiguous.
+        after a mistake, those of the correct and of the predicted class, and leaves no region ambiguous.
     class_weight : dict, "balanced" or None, default=None
         Steps for rows of a class are multiplied by its weight, and so are their losses in the stopping criterion.
     early_stopping : bool, default=False
@@ -100,7 +100,7 @@ class Perceptron(OnlineClassifier):
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        If the rows came with names.
+        Names of the columns, if the rows have them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What online regressors share."""
+"""Shared code of online regressors."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     def _plan(self, *data: Any) -> tuple[InMemory, list[Task], Control]:
         X, y, coef_init, intercept_init, sample_weight = data
         rule, control, held_share = self._rule(), self._control(), self._held_fraction()
-        # Every row is visited in the first pass, and the loop looks at what it visits.
+        # Every row is visited in the first pass, and the loop checks the rows it visits.
         visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0
         memory = self._in_memory(validate(self, X, y, sample_weight, one_target=True, finite=not visited))
         kept, held, seed = memory, None, self._seed()

@@ -23,7 +23,7 @@ from hiperplano.solvers.online.passes import Trainer
 from hiperplano.solvers.online.schedules import learning_rate
 from hiperplano.solvers.online.training import Task, run_passes
 
-_SETTLED = 1e-10  # next Newton step of standardised parameters at which the likelihood's steps end
+_SETTLED = 1e-10  # size of the next Newton step, in standardised parameters, at which the steps end
 
 
 class Step(NamedTuple):
@@ -149,12 +149,12 @@ def _likelihood_steps(model: LogisticRegression, X: Any, y: Any, sample_weight: 
 
 
 class _Recorder:
-    """A trainer that notes down every step of another one.
+    """A trainer that records every step of another one.
 
     Parameters
     ----------
     task : Task
-        Of the other one.
+        Task of the other trainer.
     """
 
     def __init__(self, task: Task) -> None:
@@ -186,14 +186,14 @@ class _Recorder:
         return stop
 
     def _loss(self, row: Any, score: Array, rule: Array) -> float | None:
-        """Of an example, if one plane is learnt."""
+        """Loss of an example, if one plane is learnt."""
         target = getattr(self.trainer, "target", None)
         if np.ndim(score) or target is None:
             return None
         return float(loss_of(rule).value(np.asarray(target[row]), np.asarray(score)))
 
     def row(self, visit: int) -> int | None:
-        """The row of a visit, as the caller numbered it."""
+        """The row of a visit, in the caller's numbering."""
         row = self.trainer.row(visit)
         return row if row is None or self.row_numbers is None else int(self.row_numbers[row])
 

@@ -34,7 +34,7 @@ _NUMBER_LOSSES = {
 
 
 class _Stochastic(OnlineModel):
-    """What both share: penalty, schedule and batches."""
+    """Shared code: penalty, schedule and batches."""
 
     loss: str
     penalty: str | None
@@ -53,7 +53,7 @@ class _Stochastic(OnlineModel):
         refuse_l1(self, self.l1_ratio)
         if self.penalty is not None:
             rule[at.ALPHA] = number(self, "alpha", low=0.0)
-        if self.learning_rate in ("pa1", "pa2"):  # whose steps are as long as an example needs
+        if self.learning_rate in ("pa1", "pa2"):  # their steps are as long as an example needs
             rule[at.ALPHA] = 0.0
         rule[at.BATCH] = whole(self, "batch_size", low=1, optional=True) or 0
         schedule = one_of(self, "learning_rate", SCHEDULES)
@@ -106,7 +106,7 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
     penalty : {"l2", None}, default="l2"
         "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out. Penalties with an L1 part are not available.
     l1_ratio : float or None, default=0.15
-        No effect; scikit-learn's, for a penalty with an L1 part.
+        No effect; kept for compatibility with scikit-learn.
     alpha : float, default=1e-4
         Strength of the penalty on the mean loss.
     fit_intercept : bool, default=True
@@ -232,7 +232,7 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
             shares = np.clip(0.5 + 0.5 * (np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores), 0.0, 1.0)
             shares[shares.sum(axis=1) == 0] = 1.0  # no plane claims the row
             return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-        # Divided by the largest first: all of them may be too small for a number.
+        # Divided by the largest first, since all of them may underflow.
         logs = -np.logaddexp(0.0, -np.hstack([-scores, scores]) if scores.shape[1] == 1 else -scores)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
@@ -269,7 +269,7 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
     penalty : {"l2", None}, default="l2"
         "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out. Penalties with an L1 part are not available.
     l1_ratio : float or None, default=0.15
-        No effect; scikit-learn's, for a penalty with an L1 part.
+        No effect; kept for compatibility with scikit-learn.
     alpha : float, default=1e-4
         Strength of the penalty on the mean loss.
     fit_intercept : bool, default=True

@@ -1,4 +1,4 @@
-"""Passes over rows that are read chunk by chunk: what `fit` of an online learner does with a stream."""
+"""Passes over rows that are read chunk by chunk: `fit` of an online learner on a stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tasks = Callable[[InMemory], list[Task]]
 
 
 def refuse_whole_rows(model: Any, rule: Array) -> None:
-    """An error for parameters that need all rows at once."""
+    """Raise an error for parameters that need all rows at once."""
     for wrong, what in (
         (model.early_stopping, "early_stopping=True"),
         (model.learning_rate == "adaptive", "learning_rate='adaptive'"),
@@ -35,7 +35,7 @@ def refuse_whole_rows(model: Any, rule: Array) -> None:
 
 
 def fit_stream(model: Any, design: Stream, control: Control, tasks_of: Tasks) -> None:
-    """Pass over a stream, chunk after chunk in its order, until a pass improves nothing or max_iter is reached.
+    """Pass over a stream, chunk by chunk, until a pass improves nothing or max_iter is reached.
 
     Rows are shuffled within a chunk only.
 
@@ -43,7 +43,7 @@ def fit_stream(model: Any, design: Stream, control: Control, tasks_of: Tasks) ->
     ----------
     model : OnlineModel
     tasks_of : callable, InMemory -> list of Task
-        The tasks that learn from a chunk, of the same planes every time.
+        Returns the tasks that learn from a chunk, always for the same planes.
     """
     records: list[Record] = []
     best, waited = np.inf, 0
@@ -71,7 +71,7 @@ def fit_stream(model: Any, design: Stream, control: Control, tasks_of: Tasks) ->
         if control.tol is not None and waited >= control.patience:
             _end(records, "no_improvement")
             break
-    model._learner_.chunks = 0  # it was a fit of all rows, not of some that happened to come
+    model._learner_.chunks = 0  # it was a fit of all rows, not of chunks
     model._records_, model._control_ = records, control
 
 

@@ -1,4 +1,4 @@
-"""Bins of a column: how many rows each holds, and its event rate, WoE or mean."""
+"""Plot of the bins of a column: share of rows, and event rate, WoE or mean."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class BinningDisplay(Display):
         estimator : OptimalBinning
             Fitted, to two classes or a number: of a `WoEEncoder`, one of its `binnings_`.
         measure : {"event_rate", "woe", "mean"}, optional
-            What the points show; by default the event rate of two classes, the mean of a number.
+            Quantity shown by the points; by default the event rate of two classes, or the mean of a number.
         ax : matplotlib axes, optional
             Axes to draw on; new ones by default.
         **kwargs
@@ -106,7 +106,7 @@ class BinningDisplay(Display):
         table = estimator.table()
         full = np.flatnonzero(table["count"] > 0)
         value, low, high = (table[name][full] for name in (chosen, "low", "high"))
-        if chosen == "woe":  # falls as the event rate rises: ln((1 − r)/r) less that of all rows
+        if chosen == "woe":  # WoE falls as the event rate rises: ln((1 − r)/r) minus that of all rows
             overall = np.log(table.totals["nonevents"] / table.totals["events"])
             ends = [np.clip(end, 1e-12, 1 - 1e-12) for end in (high, low)]
             low, high = (np.log((1 - end) / end) - overall for end in ends)
@@ -148,7 +148,7 @@ class BinningDisplay(Display):
         regular = slice(0, self.n_regular)
         over.errorbar(places[regular], self.value[regular], yerr=error[:, regular], **style)
         apart = slice(self.n_regular, None)
-        if len(places[apart]):  # special codes and missing values have no place in the order: no line leads to them
+        if len(places[apart]):  # special codes and missing values are not ordered, so no line connects them
             over.errorbar(places[apart], self.value[apart], yerr=error[:, apart], **(style | {"ls": "none"}))
         if self.measure == "woe":
             over.axhline(0.0, color=GREY, lw=1.0, ls=":")

@@ -1,1 +1,1 @@
-"""Charts as inline SVG: scales, axes, marks. Colours come from the page, so that dark and light mode both work."""
+"""Charts as inline SVG: scales, axes, marks. Colours are defined by the page, for dark and light mode."""

@@ -1,4 +1,4 @@
-"""A chart with two axes: marks are added one by one, and `svg` draws them."""
+"""A chart with two axes: marks are added one by one, and `svg` renders them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hiperplano.report.charts.scale import Scale, tick_texts, ticks
 from hiperplano.report.charts.svg import Markup, element, group, place
 
 WIDTH, WIDE, HEIGHT = 420.0, 640.0, 300.0
-_LETTER = 6.1  # width of a letter of 11 pixels, about
+_LETTER = 6.1  # approximate width of a letter at 11 pixels
 
 
 @dataclass
@@ -23,13 +23,13 @@ class Chart:
     name : str
         Part of the ids of title and description.
     title, description : str
-        What a screen reader says: what is shown, and what is to be seen.
+        Texts for screen readers.
     x, y : (float, float)
         Ranges of the axes.
     x_percent, y_percent : bool
-        Whether numbers at the axes are shares.
+        Whether axis labels are percentages.
     names : list of str
-        Instead of numbers, one name for each of 0, 1, … on the vertical axis.
+        Labels for 0, 1, … on the vertical axis, instead of numbers.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Chart:
         self._explain(style, label)
 
     def area(self, x: Any, y: Any, style: str, label: str = "") -> None:
-        """What lies between a line and the horizontal axis."""
+        """The area between a line and the horizontal axis."""
         x, y = np.asarray(x), np.asarray(y)
         floor = max(0.0, self.y[0])
         points = self._points(np.r_[x[0], x, x[-1]], np.r_[floor, y, floor])
@@ -73,7 +73,7 @@ class Chart:
         self.area(np.repeat(np.asarray(edges), 2)[1:-1], np.repeat(np.asarray(heights), 2), style, label)
 
     def points(self, x: Any, y: Any, style: str, label: str = "", size: float = 3.0) -> None:
-        """Dots; many of them in one path."""
+        """Dots, drawn as one path if there are many."""
         dots = "".join(f"M{place(a)} {place(b)}h0" for a, b in self._finite(x, y))
         self.marks.append(element("path", d=dots, class_=f"dots {style}", stroke_width=2 * size))
         self._explain(style, label)
@@ -123,7 +123,7 @@ class Chart:
         return " ".join(f"{place(a)},{place(b)}" for a, b in self._finite(x, y))
 
     def _finite(self, x: Any, y: Any) -> list[tuple[float, float]]:
-        """Places of the points that have one."""
+        """Coordinates of the finite points."""
         both = np.column_stack([self.across(x), self.upward(y)])
         return [(a, b) for a, b in both[np.isfinite(both).all(axis=1)].tolist()]
 
@@ -173,7 +173,7 @@ def _short(name: str, most: int = 40) -> str:
 
 
 def sparkline(heights: Any, label: str) -> Markup:
-    """A histogram the size of a word."""
+    """A word-sized histogram."""
     tall = np.asarray(heights, dtype=np.float64)
     scaled = 20.0 * tall / (tall.max() or 1.0)
     width = 84.0 / len(scaled)

@@ -1,4 +1,4 @@
-"""From numbers to positions on a chart, and round numbers for its axes."""
+"""Mapping of numbers to positions on a chart, and round numbers for its axes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hiperplano.report.number_format import written
 
 
 class Scale(NamedTuple):
-    """A straight line from [low, high] to [start, end]."""
+    """Linear map from [low, high] to [start, end]."""
 
     low: float
     high: float
@@ -24,7 +24,7 @@ class Scale(NamedTuple):
 
 
 def padded_range(*values: Any, margin: float = 0.04, zero: bool = False) -> tuple[float, float]:
-    """The range of finite numbers with some room; never empty."""
+    """The range of finite numbers with some padding; never empty."""
     parts = [np.ravel(np.asarray(value, dtype=np.float64)) for value in values]
     together = np.concatenate([*parts, [0.0]] if zero else parts)
     together = together[np.isfinite(together)]
@@ -45,7 +45,7 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def tick_texts(values: list[float], percent: bool = False) -> list[str]:
-    """All in one style: as many decimals as the step needs, thousands in k, millions in M."""
+    """Labels in one style: as many decimals as the step needs, thousands as k, millions as M."""
     if not values:
         return []
     if percent:

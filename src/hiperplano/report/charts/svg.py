@@ -1,4 +1,4 @@
-"""SVG elements as text, with everything that comes from data escaped."""
+"""SVG elements as text; everything that comes from data is escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Markup(str):
-    """Markup that is already escaped: templates take it as it is."""
+    """Escaped markup, which templates insert unchanged."""
 
     __slots__ = ()
 
@@ -27,12 +27,12 @@ def element(name: str, *inside: Any, **attributes: Any) -> Markup:
 
 
 def group(*inside: Markup, **attributes: Any) -> Markup:
-    """Elements together."""
+    """Elements in a group."""
     return element("g", *inside, **attributes)
 
 
 def place(value: float) -> str:
-    """A coordinate: tenths of a pixel are finer than anyone sees."""
+    """A coordinate, rounded to tenths of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
 
 

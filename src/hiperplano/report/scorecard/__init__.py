@@ -1,1 +1,1 @@
-"""Scorecards on a page."""
+"""Report sections for scorecards."""

@@ -1,4 +1,4 @@
-"""`monitor`'s findings as one HTML file."""
+"""The result of `monitor` as one HTML file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def write_monitoring(path: Path, found: Monitoring, source: str, language: str) 
     Parameters
     ----------
     source : str
-        Where the new applicants came from.
+        Source of the new applicants.
     language : {"en", "es"}
     """
     with use_language(language):

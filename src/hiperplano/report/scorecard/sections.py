@@ -1,4 +1,4 @@
-"""A scorecard on a page: its points, its bins, how variables were chosen, where to cut, and bins by period."""
+"""Sections for a scorecard: points, bins, selection of variables, cut-offs, and bins by period."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from hiperplano.scorecard.points import VariablePoints
 _ = translator("report")
 
 _MOST_PICTURES = 40
-_MOST_TURNED = 30  # rows, those that chance explains least first
-_BAR = 24.0  # height of a bin in a picture
+_MOST_TURNED = 30  # most reversals in the table, the most significant first
+_BAR = 24.0  # height of a bin in a figure
 
 
 def points_section(card: Scorecard) -> Section:
-    """The points of each bin, and what they mean."""
+    """The points of each bin, and their meaning."""
     blocks: list[Block | Heading] = [Paragraph(_scale(card))]
     if card.against_woe_:
         said = _(
@@ -92,7 +92,7 @@ def _picture(variable: VariablePoints, number: int) -> Figure:
 
 
 def selection_section(card: Scorecard) -> Section:
-    """The steps by which variables were chosen."""
+    """The steps of the selection of variables."""
     title = _("Choice of variables")
     if not card.steps_:
         sentence = _("All variables whose bins differ were taken; none was chosen or left out by a test.")
@@ -106,7 +106,7 @@ def selection_section(card: Scorecard) -> Section:
 
 
 def strategy_section(strategy: Strategy) -> Section:
-    """What cut-offs do."""
+    """Effects of cut-offs."""
     blocks: list[Block | Heading] = [
         Paragraph(_("On the validation rows: applicants with the score of a row or more are approved."))
     ]
@@ -125,7 +125,7 @@ def strategy_section(strategy: Strategy) -> Section:
 
 
 def trends_section(trends: TrendStability) -> Section:
-    """Bins that turn round in a period."""
+    """Bins whose order is reversed in a period."""
     blocks: list[Block | Heading] = [
         Paragraph(
             _(
@@ -143,7 +143,7 @@ def trends_section(trends: TrendStability) -> Section:
 
 
 def scorecard_sections(subject: Subject, strategy: Strategy | None, trends: TrendStability | None) -> list[Section]:
-    """All of them, for the model of a page."""
+    """All sections of a scorecard."""
     card = subject.parts.final_step
     rows = subject.validation
     if strategy is None:

@@ -18,7 +18,7 @@ def page_table(table: ScorecardTable, name: str) -> Table:
     Parameters
     ----------
     name : str
-        By which the page's files and links call it.
+        Name of the table in the page's files and links.
     """
     columns = [_cells(table, column, place) for place, column in enumerate(table.columns)]
     rows: list[list[Cell]] = [list(row) for row in zip(*columns, strict=True)]

@@ -48,12 +48,12 @@ def calibrate(positive: Array, probability: Array, weight: Array | None = None) 
     w = np.ones(len(probability)) if weight is None else weight
 
     def total(values: Array) -> Array:
-        """In each band with rows."""
+        """Sum of values in each band with rows."""
         return np.bincount(band, weights=values, minlength=len(edges) + 1)[there]
 
     there = np.bincount(band, minlength=len(edges) + 1) > 0
     predicted, observed = total(w * probability) / total(w), total(w * positive) / total(w)
-    size = np.square(total(w)) / total(np.square(w))  # rows of equal weight that would tell as much
+    size = np.square(total(w)) / total(np.square(w))  # effective sample size of each band
     z = float(ndtri(0.975))
     middle = (observed + z**2 / (2 * size)) / (1 + z**2 / size)
     half = z / (1 + z**2 / size) * np.sqrt(observed * (1 - observed) / size + z**2 / (4 * size**2))

@@ -1,4 +1,4 @@
-"""How the fit ended, and what that proves."""
+"""The end of the fit: the solver's status, separability, condition."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from hiperplano.stats.separability import separability
 
 _ = translator("report")
 
-_MOST_CELLS = 2**22  # rows × columns up to which separability is asked, and
-_MOST_WORK = 3e7  # of its programs: well under a second
+_MOST_CELLS = 2**22  # rows × columns up to which separability is checked,
+_MOST_WORK = 3e7  # and work of its linear programs, which take well under a second
 _ILL = 1e4
 
 
 def certificate_section(subject: Subject) -> Section:
-    """Solver's verdict, separability, condition."""
+    """The solver's status, separability, condition."""
     solution = getattr(subject.parts.linear, "solution_", None)
     blocks: list[Block] = []
     if solution is None:

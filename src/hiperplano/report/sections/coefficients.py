@@ -25,7 +25,7 @@ _MOST_ROWS = 200
 _MOST_BARS = 25
 _MOST_CONTRASTS = 12
 _MOST_LISTED = 40
-_FEW_CLASSES = 6  # with more, numbers of three digits fit on paper
+_FEW_CLASSES = 6  # with more classes, only numbers with three digits fit on paper
 
 
 def coefficients_section(subject: Subject, found: Coefficients | None) -> Section:
@@ -47,14 +47,17 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
 
 
 def _for_readers(note: str) -> str:
-    """A note of a summary without what to do in Python: a page is read by people who have no model in a session."""
+    """A note of a summary without its advice for Python users.
+
+    Readers of the page have no Python session with the model.
+    """
     if isinstance(note, Message):
         note = note.with_fields(**{name: "" for name in ("in_python", "remedy") if name in note.fields})
     return translate(note).strip()
 
 
 def _about_columns(subject: Subject) -> list[Block | Heading]:
-    """Categories that others are compared with, and columns that the model does not see."""
+    """Reference categories, and columns that the model does not use."""
     blocks: list[Block | Heading] = []
     for step in subject.parts.steps:
         if hasattr(step, "references"):
@@ -152,7 +155,7 @@ def _table(found: Coefficients) -> Table:
 
 
 def _heat_map(found: Coefficients) -> Table:
-    """Classes in columns; the colour is the effect of one standard deviation as a share of the largest."""
+    """Classes in columns; the colour is the effect of one standard deviation, as a share of the largest."""
     kept = _order(np.abs(found.effect).max(axis=0), _MOST_ROWS)
     largest = float(np.abs(found.effect).max(initial=0.0)) or 1.0
     digits = 5 if len(found.blocks) <= _FEW_CLASSES else 3
@@ -165,7 +168,7 @@ def _heat_map(found: Coefficients) -> Table:
 
 
 def _contrasts(found: Coefficients) -> list[Block | Heading]:
-    """Differences between classes with their standard errors, folded: for those who test them."""
+    """Differences between classes with their standard errors, collapsed."""
     if found.summary is None:
         return []
     columns = {head: np.atleast_2d(values) for head, values in found.summary.columns().items()}
@@ -179,7 +182,7 @@ def _contrasts(found: Coefficients) -> list[Block | Heading]:
 
 
 def _heading(name: str) -> str:
-    """What stands over a column of a summary."""
+    """Heading of a column of a summary."""
     known = {
         "coef": _("Coefficient"),
         "se": _("Standard error"),
@@ -194,7 +197,7 @@ def _heading(name: str) -> str:
 
 
 def _means(subject: Subject) -> list[Block | Heading]:
-    """For a model without coefficients: what it knows of each class."""
+    """For a model without coefficients: the class means."""
     means = getattr(subject.parts.linear, "means_", None)
     blocks: list[Block | Heading] = [
         Paragraph(_("This model has no coefficients: its score is not a sum over columns."))

@@ -18,7 +18,7 @@ _UNIT = (0.0, 1.0)
 
 
 def roc_figure(curve: ConfusionCurve, auc: float) -> Figure:
-    """Share of the positives found against share of the negatives taken for positive."""
+    """True positive rate against false positive rate."""
     chart = Chart(
         "roc",
         _("ROC curve"),
@@ -40,7 +40,7 @@ def roc_figure(curve: ConfusionCurve, auc: float) -> Figure:
 def ks_figure(
     curve: ConfusionCurve, scores: RankingScores, classes: tuple[str, str], has_probabilities: bool
 ) -> Figure:
-    """The two cumulative distributions of the score, and where they are furthest apart."""
+    """The two cumulative distributions of the score, and their largest distance."""
     cuts, low, high = (values[:-1][::-1] for values in (curve.cutoffs, 1 - curve.fpr, 1 - curve.tpr))
     chart = Chart(
         "ks",
@@ -65,7 +65,7 @@ def ks_figure(
 
 
 def score_distribution_figure(sample: Sample, classes: tuple[str, str]) -> Figure:
-    """How the scores of each class are spread."""
+    """Distribution of the scores of each class."""
     score, positive, has_probabilities = sample.score, sample.is_positive, sample.probabilities is not None
     weight = np.ones(sample.n) if sample.weight is None else sample.weight
     low, high = np.quantile(score, [0.0, 0.995]).tolist()
@@ -90,7 +90,7 @@ def score_distribution_figure(sample: Sample, classes: tuple[str, str]) -> Figur
 
 
 def gains_figure(curve: ConfusionCurve) -> Figure:
-    """Share of the positives found against share of the rows taken, from the highest score."""
+    """Share of positives found against the share of rows taken, from the highest score."""
     taken = (curve.tp + curve.fp) / (curve.tn + curve.fp + curve.fn + curve.tp)
     x, y = np.r_[0.0, taken], np.r_[0.0, curve.tpr]
     first = float(np.interp(0.1, x, y))
@@ -113,7 +113,7 @@ def gains_figure(curve: ConfusionCurve) -> Figure:
 
 
 def lift_figure(curve: ConfusionCurve) -> Figure:
-    """How many times more positives than by chance are among the rows taken."""
+    """Share of positives among the rows taken, relative to that among all rows."""
     taken = (curve.tp + curve.fp) / (curve.tn + curve.fp + curve.fn + curve.tp)
     enough = taken >= min(0.01, float(taken.max()))
     x, y = taken[enough], curve.tpr[enough] / taken[enough]

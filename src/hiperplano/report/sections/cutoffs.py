@@ -20,25 +20,25 @@ from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
-_PLACES = 100  # of the slider, by share of rows; as many again by value
+_PLACES = 100  # positions of the slider by share of rows; as many by value
 _DIGITS = 4  # decimals of a cut-off on the slider, in units of the scores' range
 
 
 @dataclass(frozen=True)
 class CutoffChoice:
-    """A cut-off, and why that one. `costs` is C[decided, true] with the positive class last."""
+    """A cut-off, and the reason for it. `costs` is C[decided, true] with the positive class last."""
 
     cutoff: float
     reason: str
     costs: Array
 
     def decide(self, sample: Sample) -> Array:
-        """Numbers of the classes decided."""
+        """Numbers of the predicted classes."""
         return np.where(sample.score > self.cutoff, sample.positive, 1 - sample.positive)
 
 
 def choose_cutoff(subject: Subject) -> CutoffChoice:
-    """By the costs if they are given, else as the model itself decides."""
+    """By costs if they are given, else the model's own cut-off."""
     sample = subject.validation
     has_probabilities = sample.probabilities is not None
     if subject.costs is not None:
@@ -52,7 +52,7 @@ def choose_cutoff(subject: Subject) -> CutoffChoice:
     if hasattr(final_step, "costs_"):
         return _by_costs(subject, costs)
     own = 0.5 if has_probabilities else 0.0
-    # A tie goes to the first class: where that is the positive one, the cut-off itself counts as above.
+    # Ties go to the first class: if that is the positive one, the cut-off itself counts as above.
     own = own if sample.positive == 1 else float(np.nextafter(own, -np.inf))
     return CutoffChoice(own, _("the model's own cut-off"), costs)
 
@@ -72,7 +72,10 @@ def _by_costs(subject: Subject, costs: Array) -> CutoffChoice:
 
 
 def _tuned(subject: Subject, cutoff: float, costs: Array) -> CutoffChoice:
-    """A cut-off tuned on scores, as a probability where these are shown: through the nearest validation rows."""
+    """A cut-off tuned on scores.
+
+    If probabilities are shown, it is converted to one from the nearest validation rows.
+    """
     sample, final_step = subject.validation, subject.parts.final_step
     reason = _("the cut-off that the model tuned on out-of-fold scores")
     if sample.probabilities is None:
@@ -91,7 +94,7 @@ def _positive_last(costs: Array, positive: int) -> Array:
 
 
 def cutoff_block(subject: Subject, choice: CutoffChoice) -> list[Block]:
-    """The interactive table; without a script it shows the chosen cut-off."""
+    """The interactive table; without a script it shows the selected cut-off."""
     sample = subject.validation
     cuts = _slider(sample.score, choice.cutoff, sample.probabilities is not None)
     curve = sample.confusion(cuts)
@@ -125,7 +128,7 @@ def _rejects(subject: Subject) -> bool:
 
 
 def _slider(score: Array, chosen: float, has_probabilities: bool) -> Array:
-    """Round numbers, evenly by share of rows and evenly by value, and the chosen one as it is."""
+    """Cut-offs at round numbers, evenly by share of rows and by value, and the selected one."""
     low, high = (0.0, 1.0) if has_probabilities else (float(score.min()), float(score.max()))
     if not low < high:
         return np.array([chosen])

@@ -18,7 +18,7 @@ from hiperplano.report.subject import Subject
 _ = translator("report")
 
 MOST_COLUMNS = 300
-DRAWN_ROWS = 20_000  # enough for a histogram; sums and extremes are of all rows
+DRAWN_ROWS = 20_000  # rows for histograms; sums and extremes use all rows
 
 
 def data_section(subject: Subject) -> Section:
@@ -151,7 +151,7 @@ def _categories(column: Column, n: int) -> list[Cell]:
 
 
 class SpanningText(str):
-    """Text that may take the room of the empty cells after it."""
+    """Text that may extend into the empty cells after it."""
 
     __slots__ = ()
     kind = "spanning"

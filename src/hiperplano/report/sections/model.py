@@ -15,12 +15,13 @@ from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
-_LOGISTIC = ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis")  # p is logistic in the score
-_MOST_TERMS = 8  # of a written formula: a longer one nobody reads, and the table has it
+# Models whose probability is a logistic function of the score.
+_LOGISTIC = ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis")
+_MOST_TERMS = 8  # most terms of the formula; the table holds all
 
 
 def model_section(subject: Subject, found: Coefficients | None) -> Section:
-    """What kind of model it is."""
+    """The kind of model."""
     blocks: list[Block] = [Paragraph(_sentence(subject))]
     if found is not None and len(found.names) <= _MOST_TERMS and len(found.blocks) == 1:
         blocks.append(_formula(subject, found))
@@ -50,7 +51,7 @@ def _brief(value: Any) -> str:
 
 
 def _formula(subject: Subject, found: Coefficients) -> Formula:
-    """The sum, the largest terms first, and what it decides."""
+    """The sum, the largest terms first, and the decision."""
     order = np.argsort(-np.abs(found.effect[0]), kind="stable").tolist()
     name = subject.target if subject.task == "regression" else "s"
     terms = " ".join(_term(found.coef[0][j], found.names[j]) for j in order)

@@ -18,7 +18,7 @@ from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
-_MOST_CLASSES = 40  # in the confusion table
+_MOST_CLASSES = 40  # most classes in the confusion table
 
 
 def multiclass_section(subject: Subject) -> Section:
@@ -86,7 +86,7 @@ def _by_class(subject: Subject, sample: Sample) -> Table:
 
 
 def ambiguous_share(sample: Sample) -> float | None:
-    """Share of rows on which binary rules contradict each other; None where a model is not made of such rules."""
+    """Share of rows on which binary rules contradict each other; None if the model does not consist of such rules."""
     final_step = sample.parts.final_step
     if isinstance(final_step, OneVsRestClassifier | OneVsOneClassifier):
         return sample.mean(ambiguous(final_step, sample.transformed))

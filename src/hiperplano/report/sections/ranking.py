@@ -26,7 +26,7 @@ from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
-_POINTS = 200  # of a curve, for each class
+_POINTS = 200  # points of a curve, for each class
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Ranking:
 
     @classmethod
     def of(cls, sample: Sample) -> Ranking:
-        """Curves go through their own points: at quantiles of the scores of each class."""
+        """Build; curves are evaluated at quantiles of the scores of each class."""
         return cls(sample.ranking, sample.confusion(_places(sample)), sample.n, sample.area)
 
     @property
     def has_both_classes(self) -> bool:
-        """Whether both classes are there."""
+        """Whether both classes are present."""
         return bool(np.isfinite(self.scores.auc))
 
     @property
@@ -58,7 +58,7 @@ class Ranking:
 
 
 def _places(sample: Sample) -> Array:
-    """Cut-offs from above all scores to below all, so that curves start at nothing and end at everything."""
+    """Cut-offs from above all scores to below all, so that curves begin and end at the corners."""
     distinct = [
         np.quantile(scores, np.linspace(0, 1, _POINTS), method="lower") if len(scores) > _POINTS else scores
         for scores in sample.sorted_scores

@@ -21,7 +21,7 @@ from hiperplano.stats.diagnose import Diagnosis, diagnose_least_squares
 _ = translator("report")
 
 _DOTS = 2_000
-_MOST_CELLS = 2**24  # rows × columns up to which leverages are asked for: under a second
+_MOST_CELLS = 2**24  # rows × columns up to which leverages are computed, in under a second
 
 
 def residuals_section(subject: Subject) -> Section:
@@ -46,7 +46,7 @@ def residuals_section(subject: Subject) -> Section:
 
 
 def _subsample(*values: Array) -> list[Array]:
-    """The same rows of each: the extreme ones of the last, and others drawn at random."""
+    """The same subsample of each array: the extremes of the last one, and random others."""
     n = len(values[-1])
     if n <= _DOTS:
         return list(values)
@@ -155,7 +155,7 @@ def _influence(subject: Subject) -> tuple[Diagnosis | None, list[Block | Heading
 
 
 def _diagnosis(subject: Subject, rows: Sample) -> Diagnosis | None:
-    """None for a model that is not least squares on the target of the table."""
+    """The diagnosis; None for a model that is not least squares on the target of the table."""
     if subject.parts.target_scaler is not None:
         return None
     try:

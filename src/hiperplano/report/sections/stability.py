@@ -20,7 +20,7 @@ from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
-_DRAWN_ROWS = 25_000  # the index of two such samples of one population is about 0.0007
+_DRAWN_ROWS = 25_000  # sampled rows; the index of two such samples of one population is about 0.0007
 _BINS = 10
 _MOVED, _CHANGED = 0.1, 0.25
 
@@ -116,14 +116,14 @@ def _judgement(shift: Shift) -> str:
 
 
 class Shift(NamedTuple):
-    """A stability index, and how large chance alone makes it once in twenty times."""
+    """A stability index, and its 95% quantile under chance alone."""
 
     psi: float
     chance: float
 
 
 def score_shift(subject: Subject) -> Shift:
-    """Of the score, or of the prediction."""
+    """Shift of the score, or of the prediction."""
     assert subject.training is not None
     values = [
         np.ravel(sample.predicted).astype(np.float64) if subject.task == "regression" else sample.score
@@ -141,7 +141,10 @@ def score_shift(subject: Subject) -> Shift:
 
 
 def stability_index(before: Column, after: Column) -> Shift:
-    """Missing values are a band of their own; half a row is added to each, so that an empty one is not infinite.
+    """Stability index of a column.
+
+    Missing values are a separate band; half a row is added to each band, so that an empty one does not make it
+    infinite.
 
     Two samples of one population, of n and m rows in k bands, have an index of about (1/n + 1/m) times a chi-squared
     variable with k − 1 degrees of freedom.
@@ -181,7 +184,7 @@ def _counted(before: Column, after: Column) -> tuple[Array, Array]:
 
     def counts(labels: tuple[str, ...], codes: Array) -> Array:
         where = np.array([*(place[label] for label in labels), size - 1], dtype=np.intp)
-        return np.bincount(where[codes], minlength=size)  # a code of −1, missing, is the last place
+        return np.bincount(where[codes], minlength=size)  # code −1 (missing) indexes the last place
 
     first, second = (counts(*each) for each in texts)
     return first, second

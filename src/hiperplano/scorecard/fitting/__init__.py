@@ -1,1 +1,1 @@
-"""Rows on their way to a scorecard's coefficients."""
+"""Preparation of the rows to which a scorecard's coefficients are fitted."""

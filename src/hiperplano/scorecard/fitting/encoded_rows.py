@@ -1,4 +1,4 @@
-"""The rows that coefficients are fitted to: WoE in the place of values, and whether each row is an event."""
+"""The rows for the fit of the coefficients: WoE instead of values, and whether each row is an event."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ def encoded_rows(encoder: WoEEncoder, X: Any, event: Array | None, weight: Array
     Parameters
     ----------
     X : table, array or Design
-        A design has events as its target, and its weights; WoE is made block by block in every pass.
+        Rows. A design holds the events as its target, and the weights; its WoE is computed block by block in every
+        pass.
     event : ndarray of int of shape (n,) or None
-        Of a table or array.
+        Events, for a table or array.
     flat : bool
-        Whether every WoE is 0: for a scorecard without an effect.
+        Whether to set every WoE to 0, for a scorecard without an effect.
     """
     if isinstance(X, Design):
         encoded = encoder._encoded(X)
@@ -60,7 +61,10 @@ def signs(block: Block) -> Array:
 
 
 def developed(rows: Design, score: Scored) -> Development:
-    """What a scorecard remembers of the rows it was fitted to; a few numbers of each row come to the host for that."""
+    """Statistics of the training rows that a scorecard stores.
+
+    A few numbers per row are loaded into memory for that.
+    """
     points, log_odds = rows.collect(rows.map(score)).T
     event = rows.collect(rows.vector("y")).ravel() == 1
     weight = rows.collect(rows.vector("weight")) if rows.has_weight else None
@@ -75,9 +79,9 @@ class Scored:
     ----------
     coef : ndarray of shape (variables,)
     intercept, base : float
-        Of the log-odds; points that stand apart.
+        Intercept of the log-odds, and separate base points.
     scale, spread, rounded
-        As `points_of_woe` takes them.
+        As in `points_of_woe`.
     """
 
     coef: Array
@@ -94,11 +98,12 @@ class Scored:
 
 
 def checked_labels(card: Any, y: Any) -> Array:
-    """The target of rows in memory, one label for each; `card` is the estimator that is fitted."""
-    y = as_array(y) if isinstance(y, list) else y  # NumPy would make the text "nan" of a gap among texts
+    """The validated target of rows in memory; `card` is the estimator that is being fitted."""
+    # NumPy would turn a missing value among strings into the string "nan".
+    y = as_array(y) if isinstance(y, list) else y
     try:
         return np.asarray(validate_data(card, X="no_validation", y=y))
     except (ValueError, TypeError):
         if y is not None:
-            refuse_missing(np.asarray(y).ravel())  # which says how many are
+            refuse_missing(np.asarray(y).ravel())  # raises an error with the number of missing labels
         raise

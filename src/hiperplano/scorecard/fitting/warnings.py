@@ -1,4 +1,4 @@
-"""What a fit warns of: scorecards that came about, and should not be used as they are."""
+"""Warnings of a fit about scorecards that should not be used without changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def strongest(encoder: Any, names: list[str]) -> str:
 
 
 def warn_of_no_choice(card: Any, n_variables: int) -> None:
-    """No variable was chosen: the scorecard has an intercept only."""
+    """Warn that no variable was selected, so that the scorecard has an intercept only."""
     by = Message("by {criterion}", criterion=card.criterion)
     warnings.warn(
         Message(
@@ -33,7 +33,7 @@ def warn_of_no_choice(card: Any, n_variables: int) -> None:
 
 
 def warn_of_separation(card: Any) -> None:
-    """The variables separate the classes; the one that tells most of the event is named."""
+    """Warn that the variables separate the classes, and name the most informative one."""
     name = strongest(card.encoder_, card.variables_)
     warnings.warn(
         Message(

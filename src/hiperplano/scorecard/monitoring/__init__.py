@@ -1,1 +1,1 @@
-"""A scorecard in use: what it was fitted to, what it meets now, and whether bins keep their order."""
+"""Monitoring of a scorecard: comparison of new rows with those of the fit, and of bins between periods."""

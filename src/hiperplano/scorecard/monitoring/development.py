@@ -1,4 +1,4 @@
-"""What a scorecard remembers of the rows it was fitted to: the distribution of its score, and how well it ranked."""
+"""Statistics of the training rows that a scorecard stores: the distribution of its score, and its ranking measures."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ BANDS = 10
 
 @dataclass(frozen=True)
 class Development:
-    """The training rows in bands of the score.
+    """Statistics of the training rows in bands of the score.
 
     Attributes
     ----------
     edges : ndarray of shape (bands − 1,)
         Inner edges of bands of about equal share; a score at an edge belongs to the upper band.
     count, events, expected : ndarray of shape (bands,)
-        Weight of all rows and of events in each band, and the events that probabilities add up to.
+        Weight of all rows and of events in each band, and the expected weight of events (the sum of probabilities).
     ks, gini, auc : float
-        Of the score, on the rows of the fit.
+        Ranking measures of the score on the training rows.
     """
 
     edges: Array
@@ -36,7 +36,7 @@ class Development:
 
     @classmethod
     def of(cls, points: Array, probability: Array, event: Array, weight: Array | None) -> Development:
-        """Measure the training rows."""
+        """Compute from the training rows."""
         edges = score_edges(points, BANDS)
         share = np.ones(len(points)) if weight is None else weight
         ranked = ranking_scores(event, -points, weight)
@@ -50,14 +50,14 @@ class Development:
 
 
 def score_edges(points: Array, bands: int) -> Array:
-    """Inner edges of bands of about equal share, at scores that occur and that have rows on both sides."""
-    ordered = np.sort(points)  # several times faster than np.quantile, which looks for each edge
+    """Inner edges of bands of about equal share, at scores that occur and have rows on both sides."""
+    ordered = np.sort(points)  # several times faster than np.quantile
     edges = np.unique(ordered[np.ceil(np.arange(1, bands) / bands * (len(points) - 1)).astype(np.intp)])
     return edges[edges > ordered[0]]
 
 
 def banded(edges: Array, points: Array, weight: Array, values: tuple[Array, ...]) -> tuple[Array, ...]:
-    """The weight of the rows in each band, and for each of `values` its weighted sum there."""
+    """The weight of the rows in each band, and the weighted sum of each of `values` there."""
     place, size = np.searchsorted(edges, points, side="right"), len(edges) + 1
     totals = [np.bincount(place, weights=weight, minlength=size)]
     return tuple(totals + [np.bincount(place, weights=weight * each, minlength=size) for each in values])

@@ -1,4 +1,4 @@
-"""A scorecard in use: has the population shifted, does it still rank, are its probabilities still right?"""
+"""Monitoring: whether the population has shifted, and whether the scorecard still ranks and is still calibrated."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ from hiperplano.scorecard.points import VariablePoints
 from hiperplano.scorecard.table import Table
 
 STABLE, CHANGED = 0.1, 0.25
-"""A population stability index below the first is stable, from the second on the population has changed."""
-_HALF_A_ROW = 0.5  # added to every band, so that an empty one does not make the index infinite
+"""Thresholds of the population stability index: below the first it is stable, from the second on the population has
+changed.
+"""
+_HALF_A_ROW = 0.5  # added to the count of every band, so that an empty band does not make the index infinite
 _LEVEL = 0.95
-_RANDOM = 0.5  # the AUC of a score that says nothing
+_RANDOM = 0.5  # AUC of an uninformative score
 
 
 @dataclass(frozen=True)
 class Monitoring:
-    """What `monitor` found.
+    """Result of `monitor`.
 
     Attributes
     ----------
     score : Table
-        Shares of the bands of the score, at development and now, with their parts of the stability index.
+        Shares of the bands of the score, at development and now, with their contributions to the stability index.
     variables : Table
-        The stability index of each variable, the size that chance alone reaches once in twenty times, and a judgement.
+        The stability index of each variable, its 95% quantile under chance alone, and a judgement.
     bins : Table
-        Shares of each bin of each variable, at development and now, and its event rates where outcomes are known.
+        Shares of each bin of each variable, at development and now, and its event rates if outcomes are known.
     performance : Table or None
-        KS, Gini and AUC at development and now, where outcomes are known.
+        KS, Gini and AUC at development and now, if outcomes are known.
     calibration : Table or None
         Expected and observed event rates by band of the score.
     psi : float
@@ -66,7 +68,7 @@ class Monitoring:
 
 
 def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
-    """Compare new applicants with those that a scorecard was fitted to.
+    """Compare new applicants with the training rows of a scorecard.
 
     The population stability index is Σ (new − old)·ln(new/old) over the bands of the score, or the bins of a variable:
     below 0.1 the distribution is stable, from 0.25 on the population has changed. Small samples differ by chance, and
@@ -77,7 +79,7 @@ def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
     Parameters
     ----------
     scorecard : Scorecard
-        Fitted.
+        A fitted scorecard.
     X_new : table or array of shape (n, d)
         New applicants.
     y_new : array-like of shape (n,), optional
@@ -128,7 +130,7 @@ def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
 
 
 def _outcomes(scorecard: Any, y_new: Any, n: int) -> tuple[Array, Array]:
-    """Numbers of the rows whose outcome is known, and whether it is the event."""
+    """Numbers of the rows with a known outcome, and whether it is the event."""
     if y_new is None:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=bool)
     labels = np.asarray(y_new)
@@ -145,7 +147,7 @@ def _outcomes(scorecard: Any, y_new: Any, n: int) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Shift:
-    """A stability index, and how large chance alone makes it once in twenty times.
+    """A stability index, and its 95% quantile under chance alone.
 
     Two samples of one population, of n and m rows in k bands, have an index of about (1/n + 1/m) times a chi-squared
     variable with k − 1 degrees of freedom.
@@ -170,7 +172,7 @@ class Shift:
         return Message("shifted") if self.psi < CHANGED else Message("changed")
 
     def verdict(self, name: str) -> Message:
-        """The judgement in a sentence."""
+        """The judgement as a sentence."""
         fields = {"name": name, "psi": self.psi, "stable": STABLE, "changed": CHANGED}
         if self.psi < max(STABLE, self.chance):
             return Message("{name}: stable (PSI {psi:.3f}).", **fields)
@@ -248,7 +250,7 @@ def _performance(development: Development, event: Array, points: Array) -> tuple
 
 
 def _ranking_verdict(found: AUCInterval, before: float, events: int) -> Message:
-    """Whether the score still ranks: an interval that includes 0.5 is that of a score drawn at random."""
+    """Judgement of the ranking; if the interval of the AUC includes 0.5, the score may be random."""
     figures = Message(
         "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} on the rows of the fit",
         now=found.auc,

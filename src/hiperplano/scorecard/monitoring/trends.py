@@ -1,4 +1,4 @@
-"""Do bins keep their order? Event rates of neighbouring bins by period or segment."""
+"""Order of bins over time: event rates of neighbouring bins by period or segment."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hiperplano.messages import Message
 from hiperplano.scorecard.points import VariablePoints
 from hiperplano.scorecard.table import Table
 
-_FEWEST = 3  # periods, to see a trend
+_FEWEST = 3  # least number of periods for a trend
 
 
 @dataclass(frozen=True)
 class TrendStability:
-    """What `trend_stability` found.
+    """Result of `trend_stability`.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class TrendStability:
         Neighbouring bins whose order in a segment is the reverse of that at development, with the p-value of the
         difference (two proportions, two-sided) in that segment.
     verdicts : tuple of str
-        Those whose difference is not chance at `level`, in sentences; or that there are none.
+        The reversals that are significant at `level`, as sentences; or a statement that there are none.
     """
 
     rates: Table
@@ -53,15 +53,15 @@ def trend_stability(scorecard: Any, X: Any, y: Any, by: Any, *, level: float = 0
     Parameters
     ----------
     scorecard : Scorecard
-        Fitted.
+        A fitted scorecard.
     X : table or array of shape (n, d)
-        Rows: of the fit, or of a validation.
+        Rows of the fit, or of a validation.
     y : array-like of shape (n,)
         Their outcomes.
     by : array-like of shape (n,)
         The segment or period of each row; see `periods` for dates.
     level : float, default=0.05
-        A reversal with a p-value below it is named; as many pairs are tested, some fall below by chance.
+        Reversals with a p-value below it are reported. Since many pairs are tested, some are below it by chance.
 
     Returns
     -------
@@ -106,12 +106,12 @@ def trend_stability(scorecard: Any, X: Any, y: Any, by: Any, *, level: float = 0
 
 
 def periods(dates: Any) -> Array:
-    """Years, quarters or months of dates: the longest of which there are 3 or more.
+    """Years, quarters or months of dates: the longest unit with at least 3 periods.
 
     Parameters
     ----------
     dates : array-like of dates
-        Of numpy, pandas or polars, or Python's own.
+        Dates of numpy, pandas, polars or Python.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def _add_rates(rates: dict[str, list[Any]], variable: VariablePoints, segment: s
 
 
 def _woe(counts: Array) -> Array:
-    """NaN for empty bins, and for all in a segment with one class."""
+    """WoE of each bin; NaN for empty bins, and for all bins in a segment with one class."""
     if not counts.sum(axis=0).all():
         return np.full(len(counts), np.nan)
     return np.where(counts.sum(axis=1) > 0, weight_of_evidence(counts[:, 0], counts[:, 1]), np.nan)

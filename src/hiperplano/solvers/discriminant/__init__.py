@@ -1,1 +1,1 @@
-"""Gaussian classes."""
+"""Linear and quadratic discriminants: classes with Gaussian distributions."""

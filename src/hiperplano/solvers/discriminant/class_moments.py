@@ -16,23 +16,23 @@ from hiperplano.solvers.statistics import refuse_out_of_range
 EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
 _SAMPLE_ROWS_OF_A_CLASS = 16
-_SAMPLE_CELLS = 2**15  # numbers, which take no longer to sum than such a sample takes to draw
-_CLOSE = 1 / 4  # share of the sample's scatter that must be inside classes for them to share a point
-_FEW_CLASSES = 16  # up to which a dense product with the rows beats a sparse one
-_CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
+_SAMPLE_CELLS = 2**15  # up to this number of values, summing all rows takes no longer than drawing a sample
+_CLOSE = 1 / 4  # least share of the sample's scatter within classes for which all classes use one shift
+_FEW_CLASSES = 16  # up to this number of classes, a dense product with the rows is faster than a sparse one
+_CANCELLED = 1 / 16  # a centred sum of squares below this share of the raw one has lost digits
 
 
 @dataclass(frozen=True)
 class ClassMoments:
     """Weighted moments of every class about a point near its mean.
 
-    Classes that lie close together may share the point. For those far apart each has its own: measured from a common
-    one, the scatter inside them would be a small difference of large numbers.
+    Classes that are close together may share the point. Otherwise each class has its own point: about a common point,
+    the scatter within a class would be a small difference of large numbers.
 
     Attributes
     ----------
     shift : ndarray of shape (classes, d)
-        Where the rows of a class are measured from.
+        The point of each class.
     weight : ndarray of shape (classes,)
         Total weight of each class.
     sums : ndarray of shape (classes, d)
@@ -58,9 +58,9 @@ class ClassMoments:
 
     @cached_property
     def scatter(self) -> Array:
-        """Σ w·(x − mean)(x − mean)ᵀ, all classes together or each by itself.
+        """Σ w·(x − mean)(x − mean)ᵀ, of all classes together or of each class.
 
-        A column that does not vary inside a class but for rounding has exactly no scatter there.
+        A column that is constant within a class up to rounding has exactly zero scatter there.
         """
         drift = self.sums / np.sqrt(self.weight)[:, None]
         if self.squares.ndim == 2:
@@ -74,7 +74,7 @@ class ClassMoments:
 
     @cached_property
     def _rounding(self) -> Array:
-        """Sums of squares that the rounding of the numbers themselves can make."""
+        """Sums of squares that rounding of the input values alone can cause."""
         size = np.abs(self.means)
         if self.squares.ndim == 2:
             return np.asarray(self.total * (4 * EPS * size.max(axis=0)) ** 2)
@@ -82,7 +82,7 @@ class ClassMoments:
 
     @property
     def lost_digits(self) -> bool:
-        """Whether the points measured from were too far from the means."""
+        """Whether the points were so far from the means that digits were lost."""
         raw = np.einsum("...jj->...j", self.squares)
         moved = self.sums**2 / self.weight[:, None]
         lost = (moved if self.squares.ndim == 3 else moved.sum(axis=0)) > (1 - _CANCELLED) * raw
@@ -90,21 +90,22 @@ class ClassMoments:
 
 
 def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMoments:
-    """Moments of all classes in one pass, or two where the first shows that it lost digits.
+    """Moments of all classes, in one pass, or in two if the first one lost digits.
 
     Parameters
     ----------
     design : Design
         With a row vector "code", the number of the class of each row.
     separate : bool
-        Scatter for each class by itself, not only for all together.
+        Whether to compute the scatter of each class, not only the pooled one.
 
     Raises
     ------
     NonFiniteRows
         For NaN and infinity, and for columns beyond 1e±100.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
+    # Rows may not be validated yet; the sums reveal NaN and infinity.
+    with np.errstate(over="ignore", invalid="ignore"):
         first = _moments_about(design, _sampled_points(design, n_classes, separate), separate)
         squares = np.einsum("...jj->...j", first.squares)
         total = squares.sum(axis=0) if separate else squares
@@ -113,7 +114,7 @@ def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMom
 
 
 def shows_all_numbers(design: Design) -> bool:
-    """Whether `class_moments` are taken of rows of this shape, whatever else is asked for: they reveal NaN."""
+    """Whether `class_moments` is always computed for rows of this shape, so that it reveals NaN."""
     return design.n_rows > design.n_columns
 
 
@@ -127,12 +128,12 @@ def class_sums(block: Block, n_classes: int, values: Array) -> Array:
 
 
 def _members(codes: Array, n_classes: int) -> Array:
-    """1 for the rows of each class, of shape (classes, rows)."""
+    """Class membership as 0 and 1, of shape (classes, rows)."""
     return (codes == np.arange(n_classes)[:, None]).astype(np.float64)
 
 
 def deviations(block: Block, points: Array) -> Array:
-    """x − points[class of x], as a fresh float64 array; a single point serves all classes."""
+    """x − points[class of x], as a new float64 array; a single point serves all classes."""
     if len(points) == 1:
         return np.asarray(np.subtract(block.dense(), points[0], dtype=np.float64))
     out = points[block.vectors["code"]]
@@ -141,7 +142,7 @@ def deviations(block: Block, points: Array) -> Array:
 
 
 def weighted_deviations(block: Block, points: Array, scale: Array | float = 1.0) -> Array:
-    """√weight·scale·(x − points[class of x]), as a fresh float64 array."""
+    """√weight·scale·(x − points[class of x]), as a new float64 array."""
     rows = deviations(block, points)
     rows *= scale
     if block.weight is not None:
@@ -155,7 +156,7 @@ def _weights(block: Block, n_classes: int) -> Array:
 
 @dataclass(frozen=True)
 class _PooledMoments:
-    """Weights and sums of each class, squares of all rows; `points` are one for all classes, or one for each."""
+    """Weights and sums of each class, and pooled squares; `points` holds one point for all classes, or one for each."""
 
     n_classes: int
     points: Array
@@ -170,7 +171,7 @@ class _PooledMoments:
 
 @dataclass(frozen=True)
 class _SeparateMoments:
-    """Weights, sums and squares of each class: rows are brought together by class first."""
+    """Weights, sums and squares of each class. Rows are first grouped by class."""
 
     points: Array
 
@@ -178,7 +179,7 @@ class _SeparateMoments:
         xp = block.xp
         n_classes, d = self.points.shape
         codes = block.vectors["code"]
-        # Numbers of 16 bits are sorted by counting, in a tenth of the time.
+        # NumPy sorts 16-bit integers by counting, in a tenth of the time.
         block = block.take(xp.argsort(codes.astype(np.uint16) if n_classes <= 2**16 else codes, stable=True))
         ends = xp.searchsorted(block.vectors["code"], xp.arange(n_classes + 1))
         rows, weight = xp.asarray(block.dense(), dtype=xp.float64), block.weights
@@ -198,7 +199,7 @@ class _SeparateMoments:
 
 @dataclass(frozen=True)
 class _FirstRows:
-    """The first row of each of some classes, and whether there is one."""
+    """The first row of each of some classes, and whether it exists."""
 
     codes: Array
 
@@ -219,10 +220,10 @@ def _moments_about(design: Design, shift: Array, separate: bool) -> ClassMoments
 
 
 def _sampled_points(design: Design, n_classes: int, separate: bool) -> Array:
-    """Where rows of each class are measured from: means of some rows, in all columns.
+    """Points about which the rows of each class are summed: means of sampled rows, as dense vectors.
 
-    Of few rows in memory the means of all. One point for all classes of many rows where they lie close together and are
-    summed together, since it costs less to subtract. A class that is not in the sample is measured from its first row.
+    For few rows in memory, the means of all rows. For many rows, classes that are close together and summed together
+    share one point, which is cheaper to subtract. The point of a class that is not in the sample is its first row.
     """
     size = max(_SAMPLE_ROWS, _SAMPLE_ROWS_OF_A_CLASS * n_classes)
     if isinstance(design, InMemory) and design.n_rows * design.n_columns <= _SAMPLE_CELLS:

@@ -19,38 +19,38 @@ from hiperplano.solvers.discriminant.whitening import Whitening, whiten_covarian
 from hiperplano.solvers.solution import Outcome, smallest_digits, trusted_digits
 
 Shrinkage = Literal["auto"] | float | None
-_RESOLVED = EPS**0.5  # an axis shorter than this share of the first separates nothing that could be seen
+_RESOLVED = EPS**0.5  # axes whose singular value is below this share of the first separate nothing visible
 
 
 @dataclass(frozen=True)
 class DiscriminantSolution(Outcome):
-    """A linear discriminant and what its axes need.
+    """A linear discriminant and its axes.
 
     Attributes
     ----------
     rank : int
-        Independent directions in which classes vary inside.
+        Number of independent directions in which rows vary within classes.
     condition : float
-        Of the columns at unit variance inside classes.
+        Condition number of the columns at unit variance within classes.
     digits : float
-        Decimal digits of the coefficients to trust.
+        Reliable decimal digits of the coefficients.
     ignored : int
-        Directions without variance inside classes along which their means differ: they separate the sample without
-        error, and have no part in the scores.
+        Number of directions without variance within classes along which the class means differ. They separate the
+        sample without error, and are not used in the scores.
     shrinkage : ndarray of shape (classes,)
-        The share by which each class's covariance was drawn towards a simpler form.
+        Shrinkage of each class's covariance towards a simpler form, as a share.
     weight : ndarray of shape (classes,)
         Total weight of each class.
     means : ndarray of shape (classes, d)
     priors : ndarray of shape (classes,)
     centre : ndarray of shape (d,)
-        Mean of the means, by priors.
+        Mean of the class means, weighted by the priors.
     eigenvalues : ndarray of shape (axes,)
-        Of W⁻¹F, between over within: largest first.
+        Eigenvalues of W⁻¹F (variance between over within classes), the largest first.
     scalings : ndarray of shape (d, axes)
-        The axes, with unit variance inside classes.
+        The axes, with unit variance within classes.
     whitening : Whitening
-        Of the covariance inside classes.
+        Whitening of the covariance within classes.
     """
 
     rank: int
@@ -67,14 +67,14 @@ class DiscriminantSolution(Outcome):
     whitening: Whitening = field(repr=False)
 
     @cached_property
-    def status(self) -> str:  # type: ignore[override]  # made when it is asked for: small fits take a tenth less
+    def status(self) -> str:  # type: ignore[override]  # computed on demand, which saves a tenth of small fits
         """How the fit ended."""
         smallest = smallest_digits(self.digits, self.coef * reciprocal(self.whitening.scale))
         return _status(self.whitening, self.ignored, self.digits, smallest)
 
     @property
     def covariance(self) -> Array:
-        """Of shape (d, d), inside classes."""
+        """Covariance within classes, of shape (d, d)."""
         return np.asarray(self.whitening.root.T @ self.whitening.root)
 
 
@@ -94,11 +94,11 @@ def linear_discriminant(
     design : Design
         With a row vector "code", the number of the class of each row.
     priors : ndarray of shape (classes,), optional
-        Shares of the sample by default.
+        Prior probabilities; shares of the sample by default.
     unbiased : bool
-        Divide the scatter inside classes by n − classes, not by n.
+        Divide the scatter within classes by n − classes instead of n.
     covariances : ndarray of shape (classes, d, d), optional
-        Of the classes, in place of those of their rows.
+        Covariances of the classes; computed from the rows by default.
     """
     with one_blas_thread():
         whitening, means, weight, shares = _within(design, n_classes, priors, shrinkage, covariances)
@@ -112,7 +112,8 @@ def linear_discriminant(
         eigenvalues, scalings = _axes(whitened, whitening, priors)
         ignored = _ignored(means - centre, means, whitening)
     if unbiased:
-        eigenvalues = eigenvalues * (total / (total - n_classes))  # they are of scatters, not of covariances
+        # Converts ratios of scatters into ratios of covariances.
+        eigenvalues = eigenvalues * (total / (total - n_classes))
     digits = min(15.0, max(0.0, -math.log10(max(whitening.error, EPS))))
     return DiscriminantSolution(
         coef=coef,
@@ -140,7 +141,7 @@ def linear_discriminant(
 def _within(
     design: Design, n_classes: int, priors: Array | None, shrinkage: Shrinkage, covariances: Array | None
 ) -> tuple[Whitening, Array, Array, Array]:
-    """The covariance inside classes, their means and weights, and how far their covariances were shrunk."""
+    """The covariance within classes, their means and weights, and the shrinkage of their covariances."""
     if covariances is not None:
         sums = class_moments(design, n_classes, separate=False)
         mixed = np.tensordot(sums.weight / sums.total if priors is None else priors, covariances, axes=1)
@@ -168,7 +169,7 @@ def _within(
 
 
 def _scores(whitened: Array, whitening: Whitening, means: Array, priors: Array, centre: Array) -> tuple[Array, Array]:
-    """Coefficients and intercepts: of each class, measured from the centre; of two classes, of their difference."""
+    """Coefficients and intercepts: relative to the centre for each class, or of the difference of two classes."""
     log_prior = np.log(priors)
     if len(means) == 2:
         coef = (whitened[1] - whitened[0]) @ whitening.matrix.T
@@ -179,7 +180,10 @@ def _scores(whitened: Array, whitening: Whitening, means: Array, priors: Array, 
 
 
 def _axes(whitened: Array, whitening: Whitening, priors: Array) -> tuple[Array, Array]:
-    """Between-class variance of whitened means, direction by direction; the last class lies on the positive side."""
+    """Eigenvalues and axes of the variance between whitened means.
+
+    The last class is on the positive side of each axis.
+    """
     _, values, basis = np.linalg.svd(np.sqrt(priors)[:, None] * whitened, full_matrices=False)
     values, basis = values[: len(priors) - 1], basis[: len(priors) - 1]
     kept = values > _RESOLVED * values.max(initial=0.0)
@@ -189,7 +193,7 @@ def _axes(whitened: Array, whitening: Whitening, priors: Array) -> tuple[Array, 
 
 
 def _ignored(between: Array, means: Array, whitening: Whitening) -> int:
-    """Directions that no class varies along, but their means do."""
+    """Number of directions along which the class means differ, but no class varies."""
     if whitening.full:
         return 0
     size = np.abs(means).max(axis=0)

@@ -1,4 +1,4 @@
-"""Quadratic discriminants: a Gaussian of its own for each class."""
+"""Quadratic discriminants: a separate Gaussian for each class."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from hiperplano.solvers.discriminant.whitening import (
 )
 from hiperplano.solvers.solution import FitResult
 
-_THICKNESS = 1e-4  # of a class along directions in which it does not vary, in standard deviations of the columns
+# Assumed standard deviation of a class along directions in which it does not vary, in units of the columns'.
+_THICKNESS = 1e-4
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,17 @@ class QuadraticSolution(FitResult):
     Attributes
     ----------
     method : str
-        What found them, in a few words.
+        Name of the method, in a few words.
     status : str
-        A sentence: how the fit ended and, if badly, what to do.
+        How the fit ended and, if it failed, what to do.
     rank : int
-        Independent directions in which the rows vary.
+        Number of independent directions in which the rows vary.
     condition : float
-        The worst of the classes, at unit columns.
+        Largest condition number of a class, with columns at unit variance.
     digits : float
-        Decimal digits to trust.
+        Reliable decimal digits.
     singular : ndarray of int
-        Classes that do not vary in all directions in which the rows do.
+        Classes that do not vary in all directions in which the rows vary.
     shrinkage, weight : ndarray of shape (classes,)
     means : ndarray of shape (classes, d)
     priors : ndarray of shape (classes,)
@@ -54,9 +55,9 @@ class QuadraticSolution(FitResult):
         Logarithms of the covariances' determinants on the directions used.
     inner_covariances : ndarray of shape (classes, d, d), or (classes, k, k) in the k directions of a basis
     basis : ndarray of shape (d, k), optional
-        Orthonormal directions that hold all rows, where they are fewer than columns.
+        Orthonormal basis of the rows' span, if there are fewer rows than columns.
     variance_beyond : float
-        Of every class along all other directions.
+        Variance of every class along all other directions.
     """
 
     method: str
@@ -78,7 +79,7 @@ class QuadraticSolution(FitResult):
 
     @property
     def covariances(self) -> Array:
-        """Of the classes, of shape (classes, d, d)."""
+        """Covariances of the classes, of shape (classes, d, d)."""
         if self.basis is None:
             return self.inner_covariances
         d, k = self.basis.shape
@@ -86,7 +87,7 @@ class QuadraticSolution(FitResult):
         return np.asarray(self.basis @ more @ self.basis.T + self.variance_beyond * np.eye(d))
 
     def scores(self) -> ClassScores:
-        """The function of a block that gives the logarithms of prior times density, for `Design.map`."""
+        """Return a function for `Design.map` that computes log(prior · density) for the rows of a block."""
         return ClassScores(self.means, self.whitening, np.log(self.priors) - 0.5 * self.log_det)
 
 
@@ -120,20 +121,20 @@ def quadratic_discriminant(
     unbiased: bool,
     covariances: Array | None = None,
 ) -> QuadraticSolution:
-    """Means and covariances of classes, factored.
+    """Estimate and factor the means and covariances of the classes.
 
     Parameters
     ----------
     design : Design
         With a row vector "code".
     priors : ndarray of shape (classes,), optional
-        Shares of the sample by default.
+        Prior probabilities; shares of the sample by default.
     ridge : float
         Share of the identity mixed into every covariance.
     unbiased : bool
-        Divide the scatter of a class by its weight less one.
+        Divide the scatter of a class by its weight minus one.
     covariances : ndarray of shape (classes, d, d), optional
-        Of the classes, in place of those of their rows.
+        Covariances of the classes; computed from the rows by default.
     """
     with one_blas_thread():
         few = few_rows(design, ridge, otherwise=unbiased or covariances is not None)
@@ -166,7 +167,7 @@ def quadratic_discriminant(
 
 
 def _in_all_columns(found: QuadraticSolution, span: RowDirections, ridge: float) -> QuadraticSolution:
-    """Gaussians of coordinates in the span of the rows, as those of the columns."""
+    """Convert Gaussians in coordinates of the rows' span to Gaussians of the columns."""
     return replace(
         found,
         means=span.means,
@@ -179,9 +180,9 @@ def _in_all_columns(found: QuadraticSolution, span: RowDirections, ridge: float)
 def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tuple[list[Array], Array, Array]:
     """Whitening and determinant of each class on the directions in which the rows vary at all.
 
-    Columns that follow from others in the same way in every class say nothing of the class: all densities live on
-    the same plane, and are compared there. A class that is flat inside that plane would have an infinite density on
-    its part of it and none elsewhere; a small thickness comes near to that with finite scores.
+    Columns that depend on others in the same way in every class do not distinguish classes: all densities live on the
+    same subspace, and are compared there. A class that is flat within that subspace would have an infinite density on
+    its part of it, and none elsewhere. A small thickness approximates this with finite scores.
     """
     if all(one.full for one in whitenings):
         log_det = np.array([one.log_det for one in whitenings])
@@ -201,7 +202,10 @@ def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tu
 
 
 def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tuple[Array, Array]:
-    """An orthonormal basis, at unit columns, of the directions in which rows vary in or between classes; the units."""
+    """An orthonormal basis of the directions in which rows vary within or between classes.
+
+    It is for columns at unit variance, whose units are returned, too.
+    """
     means = sums.means
     between = np.diff(means, axis=0)
     rows = np.vstack([*(one.root for one in whitenings), between])
@@ -225,7 +229,8 @@ def _verdict(
 ) -> QuadraticSolution:
     worst = max(whitenings, key=lambda one: one.error)
     error = worst.error
-    if span is not None and not len(singular):  # coordinates are rounded by the length of a row, whatever its direction
+    # Coordinates have rounding errors relative to the norm of a row in all columns.
+    if span is not None and not len(singular):
         error = max(error, EPS * max(float(np.trace(one)) for one in covariances) / float(shares[0]))
     digits = min(15.0, max(0.0, -math.log10(max(error, EPS))))
     rank, d = matrices[0].shape[1], covariances.shape[1] if span is None else len(span.basis)

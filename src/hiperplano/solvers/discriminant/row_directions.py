@@ -1,4 +1,4 @@
-"""Few rows in coordinates of the directions that they span, in which a covariance has no more columns than rows."""
+"""Coordinates of few rows in the subspace that they span, where covariances are small."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from hiperplano.data.in_memory import InMemory
 class RowDirections(NamedTuple):
     """x = first row + basis·z for every row, with orthonormal columns of the basis.
 
-    Distances, and a share of the identity in a covariance, are the same for z as for x. Beyond the basis no row
-    differs from any other, so that what is there is the same for all classes.
+    Distances, and a multiple of the identity in a covariance, are the same for z as for x. Outside the basis all rows
+    are equal, so that part does not distinguish classes.
 
     Attributes
     ----------
     means : ndarray of shape (classes, d)
-        Of the rows as they are: those of coordinates are rounded by the length of a row in all columns.
+        Means of the original rows. Means of coordinates have rounding errors relative to the norm of a row in all
+        columns.
     basis : ndarray of shape (d, k)
     design : InMemory
         The coordinates z, with the weights and class codes of the rows.
@@ -32,7 +33,7 @@ class RowDirections(NamedTuple):
 
     @classmethod
     def of(cls, design: Design) -> RowDirections:
-        """Of a design with a row vector "code", whose rows are brought to the host."""
+        """Build from a design with a row vector "code"; the rows are loaded into memory."""
         here = design.sample(design.n_rows)
         rows, codes = np.asarray(here.dense(), dtype=np.float64), here.collect(here.vector("code"))
         weight = here.collect(here.vector("weight")) if here.has_weight else None
@@ -46,13 +47,13 @@ class RowDirections(NamedTuple):
 
 
 def few_rows(design: Design, ridge: float, *, otherwise: bool) -> bool:
-    """Whether covariances with a share of the identity are those in the rows' directions, and the same beyond.
+    """Whether covariances with a ridge can be computed in the span of the rows, with equal variances outside.
 
     Parameters
     ----------
     ridge : float
-        That share.
+        Share of the identity in a covariance.
     otherwise : bool
-        Whether something else makes them differ by class beyond those directions, too.
+        Whether something else makes covariances of classes differ outside the span.
     """
     return ridge > 0.0 and not otherwise and 1 < design.n_rows <= design.n_columns

@@ -1,4 +1,4 @@
-"""Shrinkage of class covariances towards a simpler form, by a given share or by Ledoit and Wolf's."""
+"""Shrinkage of class covariances towards a simpler form, by a given share or by that of Ledoit and Wolf."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hiperplano.solvers.discriminant.class_moments import ClassMoments, class_su
 
 
 def class_covariances(sums: ClassMoments) -> Array:
-    """Of shape (classes, d, d), from moments of each class by itself."""
+    """Covariances of shape (classes, d, d), from the moments of each class."""
     return np.asarray(sums.scatter / sums.weight[:, None, None])
 
 
@@ -44,7 +44,7 @@ def ledoit_wolf(design: Design, sums: ClassMoments, covariances: Array) -> tuple
     spread = np.sqrt(np.einsum("kjj->kj", covariances))
     scale = inverse_root(spread**2)
     fourth = design.fold(_FourthMoments(sums.means, scale))[0]
-    spread[spread == 0] = 1.0  # a constant column is left in its own units
+    spread[spread == 0] = 1.0  # constant columns keep their units
     d = covariances.shape[-1]
     shrunk, shares = np.empty_like(covariances), np.empty(len(covariances))
     for k, covariance in enumerate(covariances):
@@ -53,7 +53,7 @@ def ledoit_wolf(design: Design, sums: ClassMoments, covariances: Array) -> tuple
         mean = float(np.trace(unit)) / d
         noise = (float(fourth[k]) / sums.weight[k] - size) / sums.weight[k]
         distance = size - d * mean**2
-        # Where a class is already of the simpler form, any share gives the same.
+        # If a class already has the simpler form, all shares give the same result.
         shares[k] = 0.0 if d == 1 or noise <= 0.0 or distance <= 0.0 else min(noise, distance) / distance
         target = shrunk_covariance(unit, float(shares[k]))
         shrunk[k] = target * spread[k][:, None] * spread[k]

@@ -21,29 +21,29 @@ from hiperplano.solvers.discriminant.class_moments import (
     weighted_deviations,
 )
 
-_LEAST_SQUARE = 1e-12  # of singular values, beside the largest one, of which products of rows tell the directions;
-_EXACT_SQUARE = 1e-5  # and of which they leave 11 digits
+_LEAST_SQUARE = 1e-12  # least squared singular value, relative to the largest, whose direction is accurate in X·Xᵀ
+_EXACT_SQUARE = 1e-5  # least squared singular value, relative to the largest, that X·Xᵀ determines to 11 digits
 
 
 @dataclass(frozen=True)
 class Whitening:
-    """A with Aᵀ·Σ·A = I for a covariance Σ, on the directions in which Σ is more than rounding.
+    """A with Aᵀ·Σ·A = I for a covariance Σ, on the directions in which Σ exceeds rounding errors.
 
     Attributes
     ----------
     matrix : ndarray of shape (d, rank)
-        A. In the units of the columns' own spread its columns span the directions that vary: what lies outside
-        has no part in any score, which is then the shortest of all with the same values.
+        A. For columns at unit variance, its columns span the directions that vary. Scores do not use other directions,
+        so their coefficients have minimum norm.
     root : ndarray of shape (rank, d)
         B with BᵀB = Σ.
     scale : ndarray of shape (d,)
         One over the standard deviation of each column; 0 if it does not vary.
     condition : float
-        Of the columns at unit variance, on the directions used.
+        Condition number of the columns at unit variance, on the directions used.
     log_det : float
         Logarithm of the determinant of Σ, on the directions used (at unit columns if Σ is singular).
     error : float
-        Relative error to expect in what is computed from it.
+        Expected relative error of results computed from it.
     """
 
     matrix: Array
@@ -63,7 +63,7 @@ class Whitening:
         return self.rank == len(self.scale)
 
     def inflate(self, factor: float) -> Whitening:
-        """Of `factor`·Σ."""
+        """Whitening of `factor`·Σ."""
         size = np.sqrt(factor)
         return Whitening(
             self.matrix / size,
@@ -77,12 +77,12 @@ class Whitening:
 
 
 def whiten_covariance(covariance: Array, otherwise: Callable[[], Whitening | None] | None = None) -> Whitening:
-    """From the covariance alone: exact to the square of the columns' condition.
+    """Whitening from the covariance alone; its error grows with the square of the columns' condition number.
 
     Parameters
     ----------
     otherwise : callable, optional
-        What is taken, if it gives something, where that leaves too few digits.
+        Fallback if the covariance leaves too few digits; ignored if it returns None.
     """
     scale = inverse_root(covariance.diagonal())
     gram, method = covariance * scale[:, None] * scale, Message("covariance")
@@ -99,14 +99,16 @@ def whiten_covariance(covariance: Array, otherwise: Callable[[], Whitening | Non
 
 
 def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) -> Whitening:
-    """Of the scatter inside classes over their weight: from its sums, or from the rows where sums are not enough.
+    """Whitening of the scatter within classes divided by their weight.
+
+    It is computed from sums, or from the rows if sums are too inaccurate.
 
     Parameters
     ----------
     design : Design
         With a row vector "code".
     only : int, optional
-        Of this class alone, whose scatter the sums then hold by itself; of all classes together otherwise.
+        Use this class only, whose scatter `sums` must hold separately; by default all classes are pooled.
     """
     scatter = sums.scatter if only is None else sums.scatter[only]
     total = sums.total if only is None else float(sums.weight[only])
@@ -128,10 +130,10 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
 
 
 def whiten_with_ridge(design: Design, sums: ClassMoments, only: int, ridge: float) -> Whitening | None:
-    """Of (1 − ridge)·Σ + ridge·I, with Σ of one class, from the singular values of its rows as they are.
+    """Whitening of (1 − ridge)·Σ + ridge·I for Σ of one class, from the singular values of its rows.
 
-    Beside columns of very unlike sizes the identity is lost in a sum with the covariance, but not beside the rows. None
-    where it is rounding beside these, too.
+    If columns have very different scales, the identity is lost to rounding when it is added to the covariance, but not
+    when it is combined with singular values. Return None if it is a rounding error there, too.
     """
     (triangle,) = design.fold(_Triangle(sums.means, 1.0 / np.sqrt(sums.weight[only]), only), merge_triangles)
     values, basis = svd(triangle, full_matrices=False, check_finite=False)[1:]
@@ -150,7 +152,7 @@ def whiten_with_ridge(design: Design, sums: ClassMoments, only: int, ridge: floa
 
 
 def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, Array]:
-    """The same for fewer rows than columns, brought together, without a matrix of columns by columns.
+    """`whiten_rows` for fewer rows than columns, loaded into memory, without a matrix of shape (d, d).
 
     Parameters
     ----------
@@ -165,7 +167,7 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     """
     rows = design.sample(design.n_rows)
     weight, means = class_totals(rows, rows.vector("code"), n_classes), np.zeros((n_classes, design.n_columns))
-    for _ in range(2):  # the second time for the digits that a large offset took
+    for _ in range(2):  # the second round restores the digits lost to a large offset
         means += rows.fold(_ClassSums(means))[0] / weight[:, None]
     apart = rows.collect(rows.map(_Deviations(means))) / np.sqrt(weight.sum())
     spread = np.sqrt(np.einsum("ij,ij->j", apart, apart))
@@ -173,7 +175,7 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     apart *= scale
     rounding = relative_rounding(means, scale)
-    turned = _turned_rows(apart, n_classes)
+    turned = _rotated_rows(apart, n_classes)
     if turned is not None:
         values = np.linalg.norm(turned, axis=1)
         if values.all() and is_present(values, turned / values[:, None], rounding).all():
@@ -184,11 +186,12 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     return _from_directions(values[present], basis[present], scale, method, squared=False), means, weight
 
 
-def _turned_rows(apart: Array, n_classes: int) -> Array | None:
-    """The rows turned until they are nearly at right angles, by the eigenvectors of their products; None where rounding
-    of the products leaves no such thing.
+def _rotated_rows(apart: Array, n_classes: int) -> Array | None:
+    """The rows multiplied by the eigenvectors of their Gram matrix, so that they are nearly orthogonal.
 
-    Deviations from the mean of a class add up to nothing: rows have so many directions fewer as there are classes.
+    Return None if rounding of the Gram matrix prevents that.
+
+    Deviations from class means sum to zero, so the rank is reduced by the number of classes.
     """
     squares, left = eigh(apart @ apart.T, check_finite=False)
     squares, left = squares[n_classes:], left[:, n_classes:]
@@ -198,10 +201,10 @@ def _turned_rows(apart: Array, n_classes: int) -> Array | None:
 
 
 def _from_nearly_orthogonal(rows: Array, values: Array, scale: Array) -> Whitening:
-    """From rows B, nearly at right angles, with BᵀB = Σ at unit columns: A = Bᵀ·(B·Bᵀ)⁻¹.
+    """Whitening A = Bᵀ·(B·Bᵀ)⁻¹ from nearly orthogonal rows B with BᵀB = Σ, for columns at unit variance.
 
-    A rotation costs no digits, so B has those of the rows themselves; and B·Bᵀ is nearly the identity once rows have
-    length 1: as nearly as the products' own rounding allows.
+    A rotation loses no digits, so B is as accurate as the rows. Once its rows have norm 1, B·Bᵀ is the identity up to
+    the rounding errors of the Gram matrix.
     """
     spread = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     unit, condition = rows / values[:, None], float(values.max() / values.min())
@@ -238,7 +241,10 @@ class _Deviations:
 
 @dataclass(frozen=True)
 class _Triangle:
-    """R of the rows about the means of their classes, columns times `scale`; of one class if `only` is given."""
+    """R of a QR factorisation of the rows minus their class means, with columns multiplied by `scale`.
+
+    Only of one class if `only` is given.
+    """
 
     means: Array
     scale: Array
@@ -251,7 +257,10 @@ class _Triangle:
 
 
 def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
-    """The triangle of the columns that vary, if rounding leaves one; `gram` has unit diagonal where they do."""
+    """Cholesky factor of the columns that vary, or None if rounding prevents it.
+
+    `gram` has a unit diagonal in these columns.
+    """
     vary = scale > 0
     if vary.all():
         return cholesky(gram, scale)
@@ -259,12 +268,12 @@ def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
 
 
 def relative_rounding(means: Array, scale: Array) -> Array:
-    """Rounding of each column as it was written down, relative to its spread."""
+    """Rounding errors of each column's input values, relative to the column's standard deviation."""
     return np.asarray(EPS * np.maximum(np.abs(means).max(axis=0) * scale, scale > 0))
 
 
 def _from_factor(factor: Factor, scale: Array, method: str, error: float) -> Whitening:
-    """From the triangle of the columns that vary."""
+    """Whitening from the triangular factor of the columns that vary."""
     rank, own = len(factor.scale), factor.scale
     matrix, root = own[:, None] * factor.backward(np.eye(rank)), factor.upper / own
     logs = np.log(np.abs(factor.upper.diagonal())) - (np.log(own) if rank == len(scale) else 0.0)
@@ -276,7 +285,7 @@ def _from_factor(factor: Factor, scale: Array, method: str, error: float) -> Whi
 
 
 def _from_directions(values: Array, basis: Array, scale: Array, method: str, *, squared: bool) -> Whitening:
-    """From singular values and directions (rows of `basis`) at unit columns."""
+    """Whitening from singular values and directions (rows of `basis`), for columns at unit variance."""
     spread = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     condition = float(values.max(initial=1.0) / values.min(initial=1.0)) if len(values) else 1.0
     return Whitening(

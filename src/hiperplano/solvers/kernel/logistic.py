@@ -1,4 +1,4 @@
-"""Kernel logistic and softmax regression: linear logistic regression on features that span the centres."""
+"""Kernel logistic and softmax regression: linear logistic regression on orthonormal features of the centres' span."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hiperplano.solvers.kernel.solution import KernelSolution
 from hiperplano.solvers.kernel.span import Span
 from hiperplano.solvers.likelihood.fit import fit_likelihood
 
-_COST_ROWS = 200  # sampled rows, from which the cost of the approximation is estimated
+_COST_ROWS = 200  # sampled rows from which the cost of the approximation is estimated
 
 
 def solve_kernel_logistic(
@@ -32,15 +32,15 @@ def solve_kernel_logistic(
     max_iter: int,
     seed: int,
 ) -> KernelSolution:
-    """Minimise C·Σ w·loss + ½‖f‖² among functions f of the span of the centres.
+    """Minimise C·Σ w·loss + ½‖f‖² over functions f in the span of the centres.
 
-    With orthonormal features of the span this is logistic regression, and is solved as such. With all rows for centres
-    it is the minimum over all functions.
+    In orthonormal features of the span, this is a linear logistic regression, and it is solved as such. If all rows are
+    centres, it is the minimum over all functions.
 
     Parameters
     ----------
     coded : InMemory
-        With targets as the likelihood takes them, and weights.
+        Design with targets coded as the likelihood needs them, and weights.
     rows : ndarray or csr_array of shape (n, d)
     n_scores : int
         1 for two classes, otherwise the number of classes.
@@ -87,10 +87,10 @@ def solve_kernel_logistic(
 def _cost(
     matrix: KernelMatrix, features: Array, theta: Array, b: Array, y: Array, w: Array | None, C: float, rng: Any
 ) -> float:
-    """How far the exact minimum lies below, relative to the objective P, estimated from a few rows.
+    """Estimate from a few rows how far the exact minimum lies below the objective P, relative to P.
 
-    With aᵢ = −C·wᵢ·slope and g = Σᵢ aᵢ·k(·, xᵢ) − f, the gradient is −g, so that the minimum is at most ½‖g‖² lower; as
-    g is orthogonal to the span, ‖g‖² = Σᵢ aᵢ·g(xᵢ).
+    With aᵢ = −C·wᵢ·slope and g = Σᵢ aᵢ·k(·, xᵢ) − f, the gradient is −g, so the minimum is at most ½‖g‖² lower. As g is
+    orthogonal to the span, ‖g‖² = Σᵢ aᵢ·g(xᵢ).
     """
     weight = C * (np.ones(len(y)) if w is None else w)[:, None]
     inner, y = features @ theta.T, y[:, 0]

@@ -16,19 +16,21 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.products import rows_dot
 
 _BLOCK = 128  # pivots drawn at a time
-_LENIENT = 1.5  # a trial ends if it seems to need more than 1.5·`max_rank`: smooth kernels speed up on the way
-_DEPENDENT = 1e-10  # share of the largest diagonal entry, below which the residual of a pivot is rounding
+# A trial ends if it would need a rank above 1.5·`max_rank`; not 1.0, because smooth kernels speed up later.
+_LENIENT = 1.5
+# Pivots whose residual is below this share of the largest diagonal entry are dropped as rounding errors.
+_DEPENDENT = 1e-10
 
 
 class LowRank(NamedTuple):
-    """F and the pivots: F·Fᵀ agrees with the matrix in the columns of the pivots.
+    """Factor F and its pivots. F·Fᵀ equals the matrix in the columns of the pivots.
 
     Attributes
     ----------
     factor : ndarray of shape (n, rank)
     pivots : ndarray of int of shape (rank,)
     left : ndarray of shape (n,)
-        What is left of the diagonal.
+        Diagonal of the residual.
     """
 
     factor: Array
@@ -49,14 +51,14 @@ def pivoted_cholesky(
     Parameters
     ----------
     columns : callable
-        From numbers of columns to those columns, of shape (n, k), which may be written to.
+        Function from column numbers to these columns, a writable array of shape (n, k).
     diagonal : ndarray of shape (n,)
     enough : float
-        What may be left of the trace.
+        Largest trace of the residual.
     seed : int
-        For the draws.
+        Seed of the draws.
     trial : bool
-        Whether to end as soon as `max_rank` is far too little for `enough` at the pace of the last pivots.
+        Whether to end as soon as the progress of the last pivots shows that `max_rank` is far too small for `enough`.
     """
     n, rng = len(diagonal), np.random.default_rng(seed)
     left, smallest = diagonal.astype(np.float64), _DEPENDENT * float(diagonal.max(initial=0.0))

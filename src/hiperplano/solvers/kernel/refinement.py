@@ -12,13 +12,13 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 
 REACH: dict[np.dtype[Any], float] = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
-"""Relative residual down to which steps in each precision are trusted; then it is recomputed in float64."""
+"""Least relative residual of steps in each precision; it is then recomputed in float64."""
 _CORRECTIONS = 20  # most rounds of refinement
-_SLOW = 0.1  # a correction that leaves more than this share of the residual is the last
+_SLOW = 0.1  # refinement ends for a column whose correction leaves more than this share of its residual
 
 
 class Refined(NamedTuple):
-    """Answers, and their residuals relative to the right sides.
+    """Solutions, and their residuals relative to the right-hand sides.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Refined(NamedTuple):
 
     @property
     def residual(self) -> float:
-        """The largest."""
+        """The largest relative residual."""
         return float(self.residuals.max(initial=0.0))
 
 
@@ -48,24 +48,24 @@ def refined_gradients(
     max_iter: int,
     budget: int | None = None,
 ) -> Refined:
-    """Conjugate gradients with an approximate matrix on what is left of the right sides, until that is small enough.
+    """Solve by conjugate gradients with an approximate matrix and iterative refinement.
 
-    A column whose residual a correction does not shrink to a tenth is left as it is.
+    A column is not refined further once a correction fails to shrink its residual to a tenth.
 
     Parameters
     ----------
     product, precondition : callable
         As in `conjugate_gradients`; `product` may be rounded.
     remainder : callable
-        From answers, of shape (d, m), and the numbers of their columns, to what they leave of the right sides, exactly.
+        Function from solutions, of shape (d, m), and their column numbers to their residuals, in full precision.
     start : tuple of ndarray of shape (d, k)
-        Where to begin, and what that leaves.
+        The initial solutions and their residuals.
     size : ndarray of shape (k,)
-        Lengths of the right sides.
+        Norms of the right-hand sides.
     tol : float
-        Residual to reach, relative to them.
+        Target for the residuals, relative to `size`.
     reach : float
-        To what share of a residual the rounded product can be trusted.
+        Relative reduction of a residual down to which the rounded product is accurate enough.
     budget : int, optional
         As in `conjugate_gradients`.
     """
@@ -97,5 +97,5 @@ def refined_gradients(
 
 
 def _of_columns(function: Callable[[Array, Array], Array], columns: Array, directions: Array, which: Array) -> Array:
-    """A function of directions and the numbers of their columns, if those count among some of the columns."""
+    """Adapt a function of directions and column numbers to a subset of the columns, numbered from 0."""
     return function(directions, columns[which])

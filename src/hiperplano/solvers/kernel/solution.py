@@ -15,16 +15,16 @@ class KernelSolution(Solution):
     Attributes
     ----------
     coef, intercept : ndarray of shape (targets, rows) and (targets,)
-        `rows` are those of the fit, or the centres.
+        Coefficients of the training rows, or of the centres, and intercepts.
     gap : float
-        Length of the residual of the equations, relative to their right side; the worst of all targets.
+        Norm of the residual, relative to that of the right-hand side; the largest of all targets.
     kernel : str
-        The formula.
+        Formula of the kernel.
     rows : ndarray of int or None
-        Numbers of the rows of the fit that are centres; None if all are.
+        Numbers of the training rows that are centres; None if all are.
     approximation_cost : float or None
-        Of an approximate solver: an estimate of how far its objective lies above that of the exact fit, relative to
-        it. An upper bound but for the error of sampling.
+        Of an approximate solver: estimated excess of its objective over that of the exact fit, relative to it. Apart
+        from the sampling error, it is an upper bound.
     """
 
     kernel: str

@@ -11,20 +11,20 @@ from hiperplano.data.design import Array
 from hiperplano.kernels import KernelMatrix
 from hiperplano.linalg.products import rows_dot
 
-_DEPENDENT = 1e-10  # share of the largest diagonal entry; centres with a smaller residual are left out
+_DEPENDENT = 1e-10  # centres whose residual is below this share of the largest diagonal entry are left out
 
 
 @dataclass(frozen=True)
 class Span:
     """Features ψ(x) = L⁻¹·k(C, x) of the centres C, with L·Lᵀ their Gram matrix.
 
-    ψ(x)·ψ(x′) is the kernel where one of the rows is a centre, and the best approximation in the span elsewhere. A
+    ψ(x)·ψ(x′) equals the kernel if one of the rows is a centre, and otherwise is its best approximation in the span. A
     function θ·ψ(x) of the span has the norm ‖θ‖.
 
     Attributes
     ----------
     centres : ndarray of int of shape (r,)
-        Rows of the matrix it was made from.
+        Numbers of the centres among the rows of the kernel matrix.
     triangle : ndarray of shape (r, r)
         L.
     """
@@ -34,7 +34,7 @@ class Span:
 
     @classmethod
     def of(cls, matrix: KernelMatrix, n_centres: int, rng: np.random.Generator) -> Span:
-        """Draw rows of a symmetric kernel matrix, or take all, and leave out those that others determine."""
+        """Draw rows of a symmetric kernel matrix, or take all, and leave out linearly dependent ones."""
         n = matrix.shape[0]
         drawn = np.sort(rng.choice(n, n_centres, replace=False)) if n_centres < n else np.arange(n)
         inner = matrix.part(drawn, drawn).dense()
@@ -43,12 +43,12 @@ class Span:
         return cls(drawn[order[:rank] - 1], np.ascontiguousarray(np.triu(upper[:rank, :rank]).T))
 
     def features(self, values: Array) -> Array:
-        """ψ of rows, of shape (n, r), from the kernel of the rows with the centres."""
+        """ψ of rows, of shape (n, r), from the kernel values of the rows with the centres."""
         inverse = solve_triangular(self.triangle, np.eye(len(self.triangle)), lower=True, check_finite=False)
         return rows_dot(values, np.ascontiguousarray(inverse.T))
 
     def to_centres(self, theta: Array) -> Array:
-        """Coefficients of the centres, of shape (r, k), of functions θ·ψ(x)."""
+        """Coefficients of the centres, of shape (r, k), for functions θ·ψ(x)."""
         return np.asarray(solve_triangular(self.triangle, theta, lower=True, trans=1, check_finite=False))
 
     def whitened(self, sums: Array) -> Array:

@@ -1,7 +1,7 @@
-"""Which rows to hold out: a draw by the content of rows, not by their position.
+"""Choose the rows to hold out, by the content of each row and not by its position.
 
-Equal rows go to the same side. So no row is judged by its own copy, a weight of 2 is two rows here too, and neither the
-order of the rows nor how they are stored matters.
+Equal rows go to the same side. So no row is judged by a model that learnt from its copy, a weight of 2 counts as two
+rows, and neither the order of the rows nor their storage format matters.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 from hiperplano.data.block import Array, Block
 from hiperplano.data.in_memory import InMemory
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd, without pattern in its bits
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd, with no regular bit pattern
 _HALF = np.uint64(32)
 
 
 def hold_out(memory: InMemory, groups: Array, share: float, seed: int) -> Array:
-    """Which rows to hold out, of shape (n,); the model learns from the others.
+    """Return a mask of the rows to hold out, of shape (n,); the model learns from the others.
 
-    Of the weight of every group a `share` is held out, as nearly as whole rows allow, but at least one row; and at
-    least one is left. A group whose rows are all alike stays whole.
+    In every group, rows with about a `share` of the group's weight are held out: at least one row, and never all of
+    them. A group whose rows are all equal is not split.
 
     Parameters
     ----------
     groups : ndarray of shape (n,)
-        Of which group each row is: the number of its class.
+        Group number of each row (its class).
     """
     factors = np.random.default_rng(0).integers(2**63, size=memory.n_columns, dtype=np.uint64) | np.uint64(1)
     contents = memory.collect(memory.map(_RowHash(factors)))
@@ -35,7 +35,7 @@ def hold_out(memory: InMemory, groups: Array, share: float, seed: int) -> Array:
     held = np.zeros(memory.n_rows, dtype=bool)
     for group in np.unique(groups):
         rows = np.flatnonzero(groups == group)
-        kinds, kind = np.unique(contents[rows], return_inverse=True)  # sorted by a random number
+        kinds, kind = np.unique(contents[rows], return_inverse=True)  # np.unique sorts by hash, which is a random order
         if len(kinds) < 2:
             continue
         mass = np.bincount(kind, weights=weight[rows])
@@ -47,7 +47,10 @@ def hold_out(memory: InMemory, groups: Array, share: float, seed: int) -> Array:
 
 @dataclass(frozen=True)
 class _RowHash:
-    """A number for every row that depends on its values, columns and target only; zeros add nothing to it."""
+    """Hash of every row, from its values, column numbers and target.
+
+    Zeros contribute nothing, so dense and sparse rows agree.
+    """
 
     factors: Array
 
@@ -66,12 +69,12 @@ class _RowHash:
 
 
 def _bits(values: Array) -> Array:
-    """float64 numbers as whole ones; −0 as 0."""
+    """View float64 numbers as integers, with −0 as 0."""
     return (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
 
 
 def _mixed(numbers: Array) -> Array:
-    """Every bit of the result depends on all bits; 0 stays 0."""
+    """Mix bits so that every bit of the result depends on all bits of the input; 0 stays 0."""
     for _ in range(2):
         numbers = (numbers ^ (numbers >> _HALF)) * _MULTIPLIER
     return np.asarray(numbers ^ (numbers >> _HALF))

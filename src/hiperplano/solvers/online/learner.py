@@ -22,7 +22,7 @@ class Pocket:
     coef : ndarray of shape (planes, d)
     intercept : ndarray of shape (planes,)
     accuracy : ndarray of shape (planes,)
-        Share of the rows that they answered rightly; −1 if they were not judged.
+        Share of the rows they classify correctly; −1 if it was not computed.
     """
 
     coef: Array
@@ -32,7 +32,7 @@ class Pocket:
 
 @dataclass
 class Learner:
-    """Planes in the making: one for two classes or a number, otherwise one for each class.
+    """Planes being learnt: one for two classes or a regression, otherwise one for each class.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Learner:
     length : int
         Visits of the last pass or chunk.
     counted : int
-        Planes that count by themselves: those learnt together have the counts of the first.
+        Number of planes with counts of their own. Planes learnt together share the counts of the first one.
     """
 
     weights: Array
@@ -75,12 +75,12 @@ class Learner:
         return learner
 
     def measure(self) -> None:
-        """Write ‖weights‖² into the states; loops only keep it up to date if they project."""
+        """Write ‖weights‖² into the states; the loops maintain it only if they project."""
         with np.errstate(over="ignore"):
             self.states[:, at.SQUARED_NORM] = np.einsum("ij,ij->i", self.weights, self.weights)
 
     def squared_norm(self, planes: Any) -> float:
-        """Σ of the squares of the planes' weights after the last step."""
+        """Sum of the planes' squared weights after the last step."""
         weights = (self.states[planes][..., at.SCALE, None] * self.weights[planes]).ravel()
         return float(np.dot(weights, weights))
 
@@ -90,7 +90,7 @@ class Learner:
         return type(self)(*arrays, pocket, self.chunks, self.length, self.counted)
 
     def resumed(self, averaged: bool, pocketed: bool) -> Self:
-        """A copy to go on from with other parameters.
+        """Return a copy with which training continues under other parameters.
 
         Parameters
         ----------
@@ -108,17 +108,18 @@ class Learner:
         return found
 
     def average_on(self, planes: Any, steps: int, rule: Array) -> None:
-        """Make steps that change nothing but the averages: what passes without an update come to, in closed form.
+        """Add `steps` steps without an update to the averages, in closed form.
 
         Parameters
         ----------
         planes : int or slice
-            Those that are trained together.
+            The planes that are trained together.
         """
         if not rule[at.AVERAGE_FROM]:
             return
         states = np.atleast_2d(self.states[planes])
-        first, last = states[:, at.STEP].copy(), states[:, at.STEP] + steps  # of the steps to make, and of those after
+        # First step to add, and the one after the last.
+        first, last = states[:, at.STEP].copy(), states[:, at.STEP] + steps
         states[:, at.STEP] = last
         first = np.maximum(first, rule[at.AVERAGE_FROM])
         weight = np.maximum(last - first, 0.0)
@@ -135,7 +136,7 @@ class Learner:
         Parameters
         ----------
         planes : int or slice
-            Which; all of them by default.
+            Planes to return; all of them by default.
 
         Returns
         -------
@@ -151,12 +152,12 @@ class Learner:
             return coef, intercept
         divisor = np.maximum(steps, 1.0)
         mean = (state[..., at.MASS, None] * self.weights[planes] - self.sums[planes]) / divisor[..., None]
-        # A plane may have stopped changing before the step from which weights are averaged.
+        # A plane may have stopped changing before averaging began.
         coef = np.where(steps[..., None] > 0, mean, coef)
         return coef, np.where(steps > 0, state[..., at.INTERCEPT_SUM] / divisor, intercept)
 
     def last_coefficients(self, planes: Any = slice(None)) -> tuple[Array, Array]:
-        """Coefficients and intercepts after the last step; parameters and result as of `coefficients`."""
+        """Coefficients and intercepts after the last step. Parameters and result are those of `coefficients`."""
         return self._last(planes)
 
     def _last(self, planes: Any) -> tuple[Array, Array]:
@@ -165,11 +166,11 @@ class Learner:
         return state[..., at.SCALE, None] * self.weights[planes], state[..., at.INTERCEPT].copy()
 
     def count(self, place: int) -> int:
-        """A count of `online.rules`, over all planes.
+        """Sum of one of the counts of `online.rules` over all planes.
 
         Parameters
         ----------
         place : int
-            Of a count in a state.
+            Index of the count in a state.
         """
         return int(self.states[:, place].sum())

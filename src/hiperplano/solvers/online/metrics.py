@@ -74,7 +74,7 @@ class RSquared:
 
     @classmethod
     def of(cls, design: Design) -> RSquared:
-        """On the rows of a design."""
+        """Build the metric for the rows of a design."""
         ((weight, total),) = design.fold(_TargetSums())
         nothing = np.zeros(design.n_columns)
         return cls(design, float(design.fold(_SquaredErrors(nothing, total / weight))[0][0]))
@@ -102,7 +102,7 @@ class _SquaredErrors:
 
 
 def loss_of(rule: Array) -> Any:
-    """The loss that a rule names."""
+    """The loss named by a rule."""
     return scalar.loss_of(int(rule[at.LOSS]), float(rule[at.EPSILON]))
 
 
@@ -110,15 +110,15 @@ def loss_of(rule: Array) -> Any:
 class Objective:
     """Σ weight·loss / total of a plane, and the penalty.
 
-    The perceptron's loss is divided by the length of (w, b), as any plane, made short enough, would have less of it.
-    The logarithm of this is given: what is left has the unit of the columns, and only its ratios mean something.
+    The perceptron's loss is divided by the norm of (w, b), since scaling a plane down would otherwise lower it. The
+    value is then the logarithm of that quotient: it has the unit of the columns, and only its ratios are meaningful.
 
     Attributes
     ----------
     design : Design
         The target of one plane, ±1 or a number, and the weights of rows and classes.
     total : float
-        What counts as the number of rows.
+        The divisor of the loss: the number of rows, or the sum of their weights.
     """
 
     design: Design
@@ -130,7 +130,7 @@ class Objective:
         return penalised(self.rule, mean, float(coef @ coef), float(intercept))
 
     def of_planes(self, coef: Array, intercept: Array) -> list[float]:
-        """The same of several planes, of shape (planes, d) and (planes,), in one pass."""
+        """Objectives of several planes, of shape (planes, d) and (planes,), in one pass."""
         (sums,) = self.design.fold(_LossSum(loss_of(self.rule), coef.T, intercept))
         squares = np.einsum("ij,ij->i", coef, coef)
         of_each = zip((sums / self.total).tolist(), squares.tolist(), intercept.tolist(), strict=True)
@@ -147,7 +147,10 @@ def penalised(rule: Array, mean: float, square: float, intercept: float) -> floa
 
 
 def growing_objective(design: Design, rule: Array, total: float) -> Objective | None:
-    """The objective, where steps grow with the miss: only there can they lead away for good."""
+    """The objective for losses whose slope is unbounded, else None.
+
+    Only gradient steps on such losses can diverge for good.
+    """
     by_gradient = rule[at.RATE] < at.PASSIVE_AGGRESSIVE_1
     steep = rule[at.LOSS] in (scalar.SQUARED, scalar.SQUARED_HINGE)
     return Objective(design, rule, total) if by_gradient and steep else None
@@ -165,7 +168,7 @@ class _LossSum:
         xp, one = block.xp, self.coef.ndim == 1
         score = block.dot(self.coef).astype(xp.float64, copy=False) + self.intercept
         value = self.loss.value(block.y[:, 0] if one else block.y, score)
-        if block.weight is not None:  # rows of a class without weight may score anything
+        if block.weight is not None:  # rows of a class with weight 0 may have any score, also an infinite one
             weight = block.weight if one else block.weight[:, None]
             value = xp.where(weight > 0, weight * value, 0.0)
         return (np.atleast_1d(value.sum(axis=0)),)

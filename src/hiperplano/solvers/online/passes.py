@@ -1,7 +1,7 @@
-"""How a pass over the rows is made: example by example, for one plane or for the planes of all classes together.
+"""Single passes over the rows: example by example, for one plane or for the planes of all classes together.
 
-A trainer knows rows, target, order and the planes it changes; `solvers.online.training` decides how many passes there
-are.
+A trainer holds the rows, the target, the order and the planes that it changes. `solvers.online.training` decides on the
+number of passes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from hiperplano.solvers.online.sampling_order import SamplingOrder
 
 
 class Trainer(Protocol):
-    """What makes the passes.
+    """Interface of the objects that make passes.
 
     Attributes
     ----------
     planes : int or slice
         The planes that it changes.
     counts : ndarray of shape (STATE_SIZE,)
-        The state in which it counts.
+        The state that holds its counts.
     length : int
         Visits in a pass.
     total : float
@@ -40,10 +40,10 @@ class Trainer(Protocol):
 
     @property
     def squared_gradient(self) -> float | None:
-        """‖gradient‖² that the last pass followed, if a pass is one step along the gradient over all rows."""
+        """‖gradient‖² at the last pass, if a pass is one gradient step over all rows; otherwise None."""
 
     def begin(self, number: int) -> None:
-        """Take the order of the pass of this number, from 1."""
+        """Set the order of the visits of this pass, numbered from 1."""
 
     def advance(self, start: int, stop: int, rule: Array) -> int:
         """Learn from the visits start … stop − 1 of the pass; return where learning stopped.
@@ -56,15 +56,15 @@ class Trainer(Protocol):
         Returns
         -------
         int
-            Where learning stopped: `stop`, or the visit before which the pocket is to be looked at.
+            Where learning stopped: `stop`, or the visit before which the pocket must be checked.
         """
 
     def row(self, visit: int) -> int | None:
-        """The row of a visit; None if a visit is all rows."""
+        """The row of a visit; None if one visit covers all rows."""
 
 
 class RowByRow:
-    """What the trainers that go from row to row share."""
+    """Shared code of trainers that visit one row at a time."""
 
     squared_gradient: float | None = None
 
@@ -82,7 +82,7 @@ class RowByRow:
 
 
 class OnePlane(RowByRow):
-    """Two classes, or a number.
+    """Trainer of one plane, for two classes or a regression.
 
     Parameters
     ----------
@@ -93,7 +93,8 @@ class OnePlane(RowByRow):
     """
 
     def __init__(self, target: Array, order: SamplingOrder, learner: Learner, plane: int = 0) -> None:
-        from hiperplano.solvers.online.loops.example_loops import walk  # numba is loaded by the first fit that needs it
+        # Numba is imported by the first fit that needs it.
+        from hiperplano.solvers.online.loops.example_loops import walk
 
         super().__init__(target, order, learner)
         self._walk = walk
@@ -111,16 +112,16 @@ class OnePlane(RowByRow):
         return int(walk_batches(*visits, learner.weights[k], learner.sums[k], learner.states[k], steps))
 
     def suits_many_passes(self, rule: Array) -> bool:
-        """Whether `walk_on` makes the steps of this rule."""
+        """Whether `walk_on` supports this rule."""
         return bool(rule[at.BATCH] == 1.0 and not (rule[at.PROJECT] or rule[at.POCKET] or rule[at.AVERAGE_FROM]))
 
     def walk_on(self, first: int, many: int, rule: Array, watch: Array) -> list[int]:
-        """Make the passes `first` … `first` + `many` − 1 in one call, or fewer if learning ends; count their mistakes.
+        """Make the passes `first` … `first` + `many` − 1 in one call, or fewer if learning ends; return their mistakes.
 
         Parameters
         ----------
         watch : ndarray of shape (WATCH_SIZE,)
-            When passes end, and afterwards how they did; see `online.rules`.
+            Stopping criteria on entry, and how the passes ended on return; see `online.rules`.
         """
         from hiperplano.solvers.online.loops.pass_loops import walk_passes
 
@@ -133,9 +134,11 @@ class OnePlane(RowByRow):
         return mistakes[:made].tolist()
 
     def walks_clean(self, rule: Array, passes: int) -> bool:
-        """Whether plain steps, made on a copy of the plane in the order of the last pass, end in one without mistakes.
+        """Whether unpenalised steps on a copy of the plane reach a pass without mistakes.
 
-        If not, there may be a plane all the same.
+        They use the order of the last pass.
+
+        If False, the rows may still be separable.
         """
         plain = rule.copy()
         plain[[at.ALPHA, at.POCKET, at.AVERAGE_FROM, at.TRACK_LOSS]] = 0.0

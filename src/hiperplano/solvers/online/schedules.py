@@ -10,7 +10,7 @@
 | "pa1", "pa2" | as far as the example needs, with `eta0` for C: passive-aggressive | | |
 | "pegasos" | 1 / (alpha·t) | yes | yes |
 
-Both sums as stated are what convergence of a stochastic gradient asks for; "adaptive" goes by the loss instead of by t.
+Stochastic gradient descent converges if both conditions hold. "adaptive" depends on the loss instead of t.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def set_schedule(rule: Array, name: str, *, eta0: float = 1.0, power_t: float = 
         rule[at.EXPONENT] = 1.0 if name == "inverse" else power_t
     elif name in ("optimal", "pegasos"):
         rule[at.RATE] = at.HYPERBOLA
-        # Bottou's start: the first step is as long as weights typically are, alpha**(−1/4).
+        # Bottou's heuristic: the first step is as long as a typical weight, alpha**(−1/4).
         rule[at.OFFSET] = 0.0 if name == "pegasos" else alpha**-0.75 - 1.0
     elif name in ("pa1", "pa2"):
         rule[at.RATE] = at.PASSIVE_AGGRESSIVE_1 if name == "pa1" else at.PASSIVE_AGGRESSIVE_2
@@ -51,7 +51,7 @@ def set_schedule(rule: Array, name: str, *, eta0: float = 1.0, power_t: float = 
 
 
 def learning_rate(rule: Any, t: Any) -> Any:
-    """η of step t, from 1; loops compile this function. Passive-aggressive steps need none.
+    """η of step t, counted from 1; the loops compile this function. Passive-aggressive steps do not use it.
 
     Parameters
     ----------

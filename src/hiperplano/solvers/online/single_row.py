@@ -1,8 +1,8 @@
 """`partial_fit` with a single row, with as little overhead as possible.
 
-Checks and wrapping take far more time than learning from one row. Here everything that does not change between two
-calls is kept, and only what differs is looked at: a row or target of another kind than those before is not learnt from
-here, but validated.
+Validation takes far more time than learning from one row. This module keeps everything that does not change between two
+calls, and checks only what may differ. A row or target of another type than the previous ones is not learnt from here:
+the caller validates it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.schedules import learning_rate
 
 _ARRAY = np.ndarray
-_MAX_STEP = _MAX_SCORE = 1e100  # steps, and scores and targets, from which weights stay far from the end of float64
+# Largest step, score and target for which the weights stay far from the limits of float64.
+_MAX_STEP = _MAX_SCORE = 1e100
 
 
 class SingleRowLearner:
@@ -27,11 +28,11 @@ class SingleRowLearner:
     Parameters
     ----------
     learner : Learner
-        With one plane; it is changed.
+        Learner with one plane; modified in place.
     dtype : dtype
-        Of the rows.
+        dtype of the rows.
     targets : dict
-        The number of each label; empty if targets are numbers.
+        Number of each label; empty for a regression.
     """
 
     __slots__ = ("_arrays", "_learn", "_learner", "_row", "_state", "_targets", "_view", "dtype", "shape")
@@ -48,7 +49,7 @@ class SingleRowLearner:
         self._arrays = rule, learner.weights, learner.sums, learner.states
 
     def by_label(self, x: Any, y: Any) -> bool:
-        """Learn from one row and its label; False, and nothing learnt, if they are not plain or not finite.
+        """Learn from one row and its label. Return False without learning if they have another type or are not finite.
 
         Parameters
         ----------
@@ -59,12 +60,12 @@ class SingleRowLearner:
             return False
         try:
             target = self._targets.get(y.item())
-        except (TypeError, ValueError):  # a label that cannot be looked up, or more than one
+        except (TypeError, ValueError):  # an unhashable label, or more than one label
             return False
         return target is not None and self._learnt(x, target)
 
     def by_number(self, x: Any, y: Any) -> bool:
-        """Learn from one row and its number; False, and nothing learnt, if they are not plain or not finite.
+        """Learn from one row and its number. Return False without learning if they have another type or are not finite.
 
         Parameters
         ----------
@@ -89,13 +90,14 @@ class SingleRowLearner:
 
 
 def supports_single_rows(rule: Array, learner: Learner) -> bool:
-    """Whether single rows need nothing but one compiled call.
+    """Whether one compiled call is enough to learn from a single row.
 
-    They do with one plane, one example in a step, no pocket, and steps that cannot bring weights beyond the range of
-    float64, which only validation would notice.
+    This requires one plane, one example per step, no pocket, and steps so short that the weights stay within the range
+    of float64: only full validation would notice an overflow.
     """
     simple = len(learner.weights) == 1 and learner.pocket is None and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]
-    if not simple or rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1:  # those go no further than an example needs
+    # Passive-aggressive steps are only as long as the example needs.
+    if not simple or rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1:
         return simple
     heaviest = max(rule[at.POSITIVE_WEIGHT], rule[at.NEGATIVE_WEIGHT])
     return bool(learning_rate(rule, 1.0) * heaviest <= _MAX_STEP)

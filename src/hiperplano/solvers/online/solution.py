@@ -22,17 +22,17 @@ class OnlineSolution(Solution):
     Attributes
     ----------
     passes : int
-        Over the rows, or calls of `partial_fit`; with one plane for each class, those of the plane that took most.
+        Passes over the rows, or calls of `partial_fit`. With one plane for each class, the largest number of any plane.
     examples : int
-        Learnt from, by all planes together.
+        Examples learnt from, summed over all planes.
     mistakes : int or None
-        Examples on the wrong side of a plane, or on it, when they were met. None for a regression.
+        Examples that were on the wrong side of a plane, or on it, when they were visited. None for a regression.
     updates : int
         Examples that moved a plane.
     clean : bool or None
         Whether the last pass made no mistake. None for a regression.
     mistakes_by_pass : tuple of tuple of int
-        For each plane, of a `fit`.
+        Mistakes of each plane in each pass of a `fit`.
     """
 
     passes: int
@@ -44,7 +44,7 @@ class OnlineSolution(Solution):
 
 
 def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: Control, method: str) -> OnlineSolution:
-    """Say how learning ended; without records, how far `partial_fit` has come.
+    """Describe how learning ended; without records, how far `partial_fit` has come.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
 
 
 def has_converged(learner: Learner, records: Sequence[Record], control: Control) -> bool:
-    """Whether a fit ended as it should; of `partial_fit` there is nothing to say."""
+    """Whether a fit converged. Always True after `partial_fit`, which has no end."""
     ends = [record.ended for record in records]
     return bool(learner.chunks) or not ("diverging" in ends or (control.tol is not None and "max_iter" in ends))
 
@@ -139,7 +139,7 @@ def _after_chunks(examples: int, passes: Message, counts: Message, clean: bool |
 
 
 def _averaged(control: Control, passes: Message) -> Message:
-    """Which weights answer, where those that satisfy the rule are not those that predict."""
+    """Say which weights predict, where they are not the last ones."""
     if control.tol is None:
         return Message(
             " Predictions are made with the mean of the weights over all {n} passes, those not needed included.",

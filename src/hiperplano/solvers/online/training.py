@@ -1,4 +1,4 @@
-"""Online training: how many passes there are, and what is kept of them."""
+"""Online training: the number of passes, the stopping criteria, and the record of the passes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from hiperplano.solvers.online.passes import OnePlane, Trainer
 from hiperplano.solvers.online.sampling_order import KEPT_VISITS
 
 PlaneMetric = Callable[[Array, Array], float]
-"""(coefficients, intercepts) → a number."""
+"""Function of coefficients and intercepts that returns a number."""
 Report = Callable[[int, float], None]
-"""Is told the number of each pass and its mean loss."""
+"""Called with the number of each pass and its mean loss."""
 
-_WORSE = 100.0  # times the objective of where a fit began, or of planes of 0: it has gone astray
-_DIVERGING = 2.0  # a squared gradient that is multiplied by this in pass after pass will not come back
-_FIRST_PASSES = 8  # of those that are made in one call; then as many as have been made
+# A fit has diverged if its objective exceeds this multiple of that of its start and of zero planes.
+_DIVERGED_OBJECTIVE = 100.0
+_RISE = 2.0  # growth of the squared gradient in one pass that counts as a rise; several in a row mean divergence
+_FIRST_PASSES = 8  # passes of the first compiled call; each later call makes as many as were made before
 _ENDS = {0: "max_iter", at.NO_UPDATES: "no_updates", at.NO_IMPROVEMENT: "no_improvement", at.OVERFLOW: "overflow"}
 
 
@@ -33,12 +34,12 @@ class Control:
     Attributes
     ----------
     tol : float or None
-        Least improvement of the mean loss, or of the score on held-out rows, that counts; for steps over all rows, the
-        least squared gradient. None: go on.
+        Least improvement of the mean loss, or of the score on held-out rows, that counts; for full-batch steps, the
+        least squared gradient. None: no such criterion.
     patience : int
-        Passes without such an improvement before the end.
+        Passes without such an improvement before training ends.
     adaptive : bool
-        Instead of ending, divide the rate by 5, until it is tiny.
+        Divide the rate by 5 instead of ending, until the rate is tiny.
     """
 
     max_iter: int = 1
@@ -49,20 +50,19 @@ class Control:
 
 @dataclass
 class Record:
-    """How the passes of a task went.
+    """Outcome of the passes of a task.
 
     Attributes
     ----------
     mistakes : list of int
-        In each pass.
+        Number of mistakes in each pass.
     ended : str
-        "no_updates" (a pass changed nothing), "no_improvement" (for a while), "diverging" (the gradient grew and
-        grew, or the planes are far worse than those that the fit began with), "max_iter", or "overflow" (a number was
-        not finite).
+        "no_updates" (a pass changed nothing), "no_improvement" (for a while), "diverging" (the gradient kept growing,
+        or the planes are far worse than those at the start), "max_iter", or "overflow" (a number was not finite).
     objective : float
-        Mean loss along the last pass, with the penalty at its end, if it was tracked.
+        Mean loss during the last pass, plus the penalty at its end, if it was tracked.
     separable : bool
-        Whether a plane was found that has all rows on their sides, although the fit made mistakes to its end.
+        Whether a separating plane was found, although the last pass of the fit still made mistakes.
     """
 
     mistakes: list[int] = field(default_factory=list)
@@ -72,25 +72,25 @@ class Record:
 
 
 class Task(NamedTuple):
-    """What is trained by itself: a trainer with all that its passes need.
+    """One independent training task: a trainer and what its passes need.
 
     Attributes
     ----------
     accuracy : callable, optional
-        Share of right answers of planes on all rows, for the pocket.
+        Accuracy of planes on all rows, for the pocket.
     validation_score : callable, optional
-        How good the planes to predict with are on rows kept apart; it stands in for the loss.
+        Score of the predicting planes on held-out rows; it replaces the loss in the stopping criterion.
     objective : callable, optional
-        Of planes on all rows: for averaged ones, which are not those that a pass is made with.
+        Objective of planes on all rows. It is needed for averaged planes, which differ from those of the pass.
     growing : Objective, optional
-        The same, where steps grow with the miss and may lead away.
+        The objective, for losses with unbounded slopes, whose steps may diverge.
     label : object
         The class that the plane tells from the rest; None if there is one task only.
     memory : InMemory, optional
         The trainer's rows.
     unequal_classes : bool
-        Classes have different weights. Runs of right answers, which light rows break as heavy ones do, then say little
-        of a plane: the pocket looks at that of every pass too.
+        Whether classes have different weights. Runs of correct answers ignore weights, so the pocket then also judges
+        the plane at the end of every pass.
     """
 
     trainer: Trainer
@@ -110,18 +110,21 @@ def train(task: Task, control: Control, report: Report | None = None) -> Record:
     Parameters
     ----------
     task : Task
-        Its trainer's learner is changed.
+        The task; its trainer's learner is modified.
     """
     trainer = task.trainer
     looked_at = report is not None or task.validation_score is not None or trainer.learner.pocket is not None
     if not looked_at and isinstance(trainer, OnePlane) and trainer.suits_many_passes(task.rule):
-        return _pass_after_pass(task, trainer, control)
+        return _compiled_passes(task, trainer, control)
     *_, record = run_passes(task, control, report)
     return record
 
 
-def _pass_after_pass(task: Task, trainer: OnePlane, control: Control) -> Record:
-    """The passes of `run_passes`, many in one call: on a small table Python would take most of the time."""
+def _compiled_passes(task: Task, trainer: OnePlane, control: Control) -> Record:
+    """Make the passes of `run_passes`, several per compiled call.
+
+    On a small table, Python would otherwise dominate the time.
+    """
     rule, record, watch = task.rule.copy(), Record(), np.zeros(at.WATCH_SIZE)
     rule[at.TRACK_LOSS] = float(control.tol is not None)
     watch[at.TOL] = np.nan if control.tol is None else control.tol
@@ -133,7 +136,7 @@ def _pass_after_pass(task: Task, trainer: OnePlane, control: Control) -> Record:
         many = min(max(made, _FIRST_PASSES), most, control.max_iter - made)
         record.mistakes += trainer.walk_on(made + 1, many, rule, watch)
     record.ended, record.objective = _ENDS[int(watch[at.ENDED])], float(watch[at.OBJECTIVE])
-    if record.ended != "overflow" and _has_gone_astray(task, start):
+    if record.ended != "overflow" and _has_diverged(task, start):
         record.ended = "diverging"
     return record
 
@@ -144,13 +147,13 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
     Yields
     ------
     Record
-        The same after each pass, brought up to date.
+        The same object after each pass, updated.
     """
     trainer, rule, record = task.trainer, task.rule.copy(), Record()
     counts, stopping = trainer.counts, _Stopping(task, control)
     rule[at.TRACK_LOSS] = float(report is not None or control.tol is not None)
     if task.accuracy is not None and trainer.learner.pocket is not None:
-        trainer.learner.pocket.accuracy[trainer.planes] = _quietly(task.accuracy, *_last(trainer))
+        trainer.learner.pocket.accuracy[trainer.planes] = _evaluated_silently(task.accuracy, *_last(trainer))
         counts[at.BEST_RUN] = -1.0 if rule[at.POCKET] == at.EVERY else 0.0
     start = _last(trainer)
     for number in range(1, control.max_iter + 1):
@@ -169,7 +172,7 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
         elif control.tol is not None:
             record.ended = stopping.after_pass(record.objective, rule)
         last = record.ended != "max_iter" or number == control.max_iter
-        if last and finite and _has_gone_astray(task, start):
+        if last and finite and _has_diverged(task, start):
             record.ended = "diverging"
         if last or task.unequal_classes:
             update_pocket(trainer, task.accuracy, of_any_run=task.unequal_classes)
@@ -182,24 +185,24 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
             return
 
 
-def _has_gone_astray(task: Task, start: tuple[Array, Array]) -> bool:
-    """Whether the planes to predict with are far worse than those that the fit began with, and than planes of 0."""
+def _has_diverged(task: Task, start: tuple[Array, Array]) -> bool:
+    """Whether the predicting planes are far worse than both those at the start and zero planes."""
     if task.growing is None:
         return False
     coef, intercept = task.trainer.learner.coefficients(task.trainer.planes)
     coefs, intercepts = np.stack([coef, start[0], np.zeros_like(coef)]), np.array([intercept, start[1], 0.0])
     with np.errstate(over="ignore", invalid="ignore"):
         found, *before = task.growing.of_planes(coefs, intercepts)
-    return not found <= _WORSE * max(before)
+    return not found <= _DIVERGED_OBJECTIVE * max(before)
 
 
 class _Stopping:
-    """Whether the passes of a task still improve what is watched.
+    """Stopping criterion: whether passes still improve the watched quantity.
 
     Parameters
     ----------
     control : Control
-        With a `tol`.
+        Control with a `tol`.
     """
 
     def __init__(self, task: Task, control: Control) -> None:
@@ -208,15 +211,15 @@ class _Stopping:
         self.waited = self.rises = 0
 
     def after_pass(self, objective: float, rule: Array) -> str:
-        """How the passes end, as in `Record`; "max_iter" if they go on. An adaptive rate is lowered in `rule`."""
+        """Return how the passes end, as in `Record`, or "max_iter" if they go on. Lowers an adaptive rate in `rule`."""
         task, control, gradient = self.task, self.control, self.task.trainer.squared_gradient
         watched = self._watched(objective)
         self.waited = 0 if self._improves(watched) else self.waited + 1
         self.best = min(self.best, watched)
-        self.rises = self.rises + 1 if gradient is not None and gradient > _DIVERGING * self.squared_gradient else 0
+        self.rises = self.rises + 1 if gradient is not None and gradient > _RISE * self.squared_gradient else 0
         self.squared_gradient = task.trainer.squared_gradient or self.squared_gradient
         ended = "max_iter"
-        if self.rises >= control.patience:  # steps are too long for a loss that grows with the square of the miss
+        if self.rises >= control.patience:  # steps are too long for a loss that grows quadratically
             ended = "diverging"
         if self.waited >= control.patience:
             if not (control.adaptive and rule[at.ETA] > at.SMALLEST_RATE):
@@ -226,7 +229,10 @@ class _Stopping:
         return ended
 
     def _watched(self, objective: float) -> float:
-        """What should fall: the loss on held-out rows, the objective of the averaged planes, or that of the pass."""
+        """The quantity to minimise.
+
+        It is minus the score on held-out rows, the objective of the averaged planes, or that of the pass.
+        """
         trainer, metric, sign = self.task.trainer, self.task.validation_score, -1.0
         if metric is None:
             metric, sign = self.task.objective, 1.0
@@ -234,13 +240,13 @@ class _Stopping:
             return objective
         with np.errstate(over="ignore", invalid="ignore"):
             planes = trainer.learner.coefficients(trainer.planes)
-        return sign * _quietly(metric, *planes)
+        return sign * _evaluated_silently(metric, *planes)
 
     def _improves(self, watched: float) -> bool:
-        """Whether a pass brought an improvement of `tol`.
+        """Whether a pass improved the watched quantity by more than `tol`.
 
-        Where a pass is one step along the gradient, what it improves is the squared gradient times the rate: a short
-        step does not mean that there is nothing left to improve, nor a step too far that there is not.
+        If a pass is one gradient step, the squared gradient is compared with `tol` instead: the improvement also
+        depends on the rate, so a small one does not mean that the optimum is near.
         """
         tol = np.inf if self.control.tol is None else self.control.tol
         gradient = self.task.trainer.squared_gradient
@@ -251,7 +257,7 @@ class _Stopping:
 
 
 def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None) -> bool:
-    """Learn from all visits of a pass that has begun.
+    """Learn from all visits of the pass that was begun.
 
     Parameters
     ----------
@@ -269,7 +275,7 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
             position = trainer.advance(position, trainer.length, rule)
             if trainer.counts[at.NOT_FINITE]:
                 return False
-            if position < trainer.length:  # the weights are about to change, after a long run of right answers
+            if position < trainer.length:  # stopped before weights with a new longest run change
                 update_pocket(trainer, accuracy)
                 trainer.counts[at.RUN] = min(0.0, trainer.counts[at.BEST_RUN])
     learner, planes = trainer.learner, trainer.planes
@@ -281,23 +287,23 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
 
 
 def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bool = False) -> None:
-    """Put the present weights into the pocket if they are better than those in it.
+    """Put the current weights into the pocket if they are better than those in it.
 
-    They are if, where all rows are there to judge, they answer more of them rightly; and with Gallant's pocket only if
-    their run of right answers is longer.
+    If all rows are available, they must classify more of them correctly. With Gallant's pocket, their run of correct
+    answers must also be longer.
 
     Parameters
     ----------
     accuracy : callable or None
-        As in `Task`; None if not all rows are there.
+        As in `Task`; None if not all rows are available.
     of_any_run : bool
-        Do not look at the length of the run.
+        Ignore the length of the run.
     """
     pocket, counts, planes = trainer.learner.pocket, trainer.counts, trainer.planes
     if pocket is None or not (of_any_run or counts[at.RUN] > counts[at.BEST_RUN]):
         return
     coef, intercept = _last(trainer)
-    share = 0.0 if accuracy is None else _quietly(accuracy, coef, intercept)
+    share = 0.0 if accuracy is None else _evaluated_silently(accuracy, coef, intercept)
     if accuracy is None or share > np.max(pocket.accuracy[planes]):
         pocket.coef[planes], pocket.intercept[planes], pocket.accuracy[planes] = coef, intercept, share
         if counts[at.BEST_RUN] >= 0.0:
@@ -308,23 +314,26 @@ def _last(trainer: Trainer) -> tuple[Array, Array]:
     return trainer.learner.last_coefficients(trainer.planes)
 
 
-def _quietly(metric: PlaneMetric, coef: Array, intercept: Array) -> float:
-    """A metric of planes that may have grown too large: it is then infinite or NaN, and no better than any other."""
+def _evaluated_silently(metric: PlaneMetric, coef: Array, intercept: Array) -> float:
+    """Evaluate a metric without overflow warnings.
+
+    It is infinite or NaN for diverged planes, and so never an improvement.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         return metric(coef, intercept)
 
 
 def _shrinks(rule: Array) -> bool:
-    """Whether weights change at every step, by the penalty."""
+    """Whether the penalty changes the weights at every step."""
     return bool(rule[at.ALPHA] > 0.0 and rule[at.RATE] < at.PASSIVE_AGGRESSIVE_1)
 
 
 def _objective(trainer: Trainer, rule: Array) -> float:
-    """Mean loss of the pass, as it went, with the penalty at its end."""
+    """Mean loss during the pass, plus the penalty at its end."""
     mean = float(trainer.counts[at.LOSS_SUM] / trainer.total)
     if not _shrinks(rule):
         return mean
-    with np.errstate(over="ignore"):  # an infinite penalty is no improvement
+    with np.errstate(over="ignore"):  # an infinite penalty is never an improvement
         square = trainer.learner.squared_norm(trainer.planes)
         if rule[at.PENALISE_INTERCEPT]:
             square += float(np.sum(np.square(_last(trainer)[1])))

@@ -1,4 +1,4 @@
-"""Full-batch gradient descent: one step in a pass."""
+"""Full-batch gradient descent: one step per pass."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hiperplano.solvers.online.schedules import learning_rate
 
 
 class WholeBatch:
-    """The trainer that takes all rows for one visit: w ← (1 − ηα)·w − η·Σ weight·slope·x / total.
+    """Trainer whose only visit in a pass covers all rows: w ← (1 − ηα)·w − η·Σ weight·slope·x / total.
 
     Parameters
     ----------
     design : Design
         The target of one plane, ±1 or a number, and the weights of rows and classes.
     total : float
-        What counts as the number of rows: the sum of their weights, without those of classes.
+        The divisor: the sum of the rows' weights, without class weights.
     summed : bool
-        Follow the sum, not the mean: the perceptron criterion of the lecture notes.
+        Use the sum instead of the mean: the perceptron criterion of the lecture notes.
     """
 
     def __init__(self, design: Design, learner: Learner, plane: int, total: float, summed: bool) -> None:
@@ -36,7 +36,7 @@ class WholeBatch:
         self.squared_gradient: float | None = np.inf
 
     def begin(self, number: int) -> None:
-        """All passes are alike."""
+        """Do nothing: all passes are alike."""
 
     def row(self, visit: int) -> int | None:
         return None
@@ -44,7 +44,7 @@ class WholeBatch:
     def advance(self, start: int, stop: int, rule: Array) -> int:
         state = self.counts
         weights, sums = self.learner.weights[self.planes], self.learner.sums[self.planes]
-        sums -= state[at.MASS] * weights  # a loop over examples may have left a scale behind
+        sums -= state[at.MASS] * weights  # a loop over single examples may have left a scale
         weights *= state[at.SCALE]
         state[at.SCALE], state[at.MASS] = 1.0, 0.0
         statistic = _GradientSums(loss_of(rule), weights, float(state[at.INTERCEPT]))
@@ -64,7 +64,7 @@ class WholeBatch:
             self._shrink(np.sqrt(rule[at.PROJECT] / max(square * rule[at.ALPHA], rule[at.PROJECT])), rule)
         if 0.0 < rule[at.AVERAGE_FROM] <= state[at.STEP]:
             part = state[at.STEP] if rule[at.WEIGHT_BY_STEP] else 1.0
-            sums -= part * weights  # MASS stays 0: all of the sum is here
+            sums -= part * weights  # MASS stays 0, so `sums` holds the whole sum
             state[at.INTERCEPT_SUM] += part * state[at.INTERCEPT]
             state[at.AVERAGED] += part
         state[at.LOSS_SUM] += value
@@ -91,7 +91,7 @@ class WholeBatch:
 
 @dataclass(frozen=True)
 class _GradientSums:
-    """Σ weight·slope·x, and the sums of weight·loss, weight·slope, wrong sides and slopes that are not 0."""
+    """Σ weight·slope·x, and the sums of weight·loss, weight·slope, mistakes and nonzero slopes."""
 
     loss: Any
     coef: Array
@@ -102,7 +102,7 @@ class _GradientSums:
         y, weight = block.y[:, 0], block.weights
         score = block.dot(self.coef).astype(xp.float64, copy=False) + self.intercept
         value, slope = self.loss.value(y, score), self.loss.slope(y, score)
-        if block.weight is not None:  # rows of a class without weight may score anything
+        if block.weight is not None:  # rows of a class with weight 0 may have any score, also an infinite one
             value, slope = xp.where(weight > 0, value, 0.0), xp.where(weight > 0, slope, 0.0)
         missed = np.count_nonzero((y * score <= 0) & (weight > 0))
         counts = (weight @ value, weight @ slope, missed, np.count_nonzero(weight * slope))

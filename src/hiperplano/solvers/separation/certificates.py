@@ -1,4 +1,4 @@
-"""Proofs that a plane separates two classes, or that none can: each can be checked against the rows."""
+"""Certificates that a plane separates two classes, or that none can; each can be checked against the rows."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from hiperplano.solvers.separation.planes import (
 )
 from hiperplano.solvers.separation.programs import row_space
 
-ZERO = 1e-9  # a score, or a distance between points, under this share of the spread of the columns is zero
+ZERO = 1e-9  # scores and distances below this share of the columns' spread count as zero
 _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate(ABC):
-    """What all three have in common.
+    """Common attributes of the three certificates.
 
     Attributes
     ----------
     fit_intercept : bool
-        Whether planes with an intercept were asked about, or only those through the origin.
+        Whether planes may have an intercept, or must pass through the origin.
     classes : tuple
-        The label on the negative side, and that on the positive.
+        Labels on the negative and on the positive side.
     n_examined : int
-        Rows in the largest linear program that had to be solved; the others were only checked.
+        Rows in the largest linear program that was solved; the others were only checked.
     """
 
     separated: ClassVar[bool]
@@ -140,7 +140,7 @@ class Separable(Certificate):
 
 @dataclass(frozen=True, kw_only=True)
 class Overlapping(Certificate):
-    """A proof that no plane separates the classes: positive weights under which they meet in one point.
+    """A proof that no plane separates the classes: positive weights that give both the same weighted sum.
 
     Σ weights·x over the positive rows equals that over the negative ones. With intercept the weights sum to one in
     each class, so that the convex hulls share `point`; through the origin they sum to one in all. The weighted
@@ -153,13 +153,13 @@ class Overlapping(Certificate):
     weights : ndarray of float
         Weights of these rows, positive.
     point : ndarray of shape (d,)
-        Where the classes meet.
+        Common point of the classes.
     fit_intercept : bool
-        Whether planes with an intercept were asked about, or only those through the origin.
+        Whether planes may have an intercept, or must pass through the origin.
     classes : tuple
-        The label on the negative side, and that on the positive.
+        Labels on the negative and on the positive side.
     n_examined : int
-        Rows in the largest linear program that had to be solved; the others were only checked.
+        Rows in the largest linear program that was solved; the others were only checked.
 
     Examples
     --------
@@ -199,8 +199,8 @@ class QuasiSeparable(Certificate):
     intercept : float
         Intercept of the plane.
     n_separated : int
-        Rows strictly on their side, with a score of 1 or more; no plane does it for more rows. The others have
-        score 0.
+        Number of rows strictly on their side, with a score of at least 1; no plane has more. The other rows have score
+        0.
     columns, names : tuple
         Positions and names of the columns with a coefficient: those that separate.
     rows, weights, point
@@ -251,7 +251,7 @@ def _plane_fits(plane: Separable | QuasiSeparable, design: Design) -> bool:
 
 
 def _meets(proof: Overlapping | QuasiSeparable, design: Design, scale: ColumnScale) -> bool:
-    """Whether the weights are what they claim to be, and lead both classes to the point."""
+    """Whether the weights are valid, and give both classes the point as their weighted sum."""
     numbers, weights = proof.rows, proof.weights
     if len(proof.point) != design.n_columns or len(numbers) != len(weights) or not (weights > 0).all():
         return False
@@ -280,7 +280,7 @@ def _class_sums(block: Block) -> Sums:
 
 
 def _spans(numbers: Array, design: Design, scale: ColumnScale) -> bool:
-    """Whether directions in which the given rows have no score give none to any row."""
+    """Whether every direction in which the given rows have score 0 gives score 0 to all rows."""
     positions = np.searchsorted(design.row_numbers(), np.sort(numbers))
     _, _, free = row_space(signed_rows(rows_at(design, positions), scale))
     for direction in free.T:

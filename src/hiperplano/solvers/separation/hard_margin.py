@@ -1,8 +1,8 @@
 """The plane with the widest margin between two separable classes.
 
 The margin is half the distance between the convex hulls of the classes; for planes through the origin it is the
-distance of the hull of y·x from it. The nearest points of the hulls are found among a few rows, exactly, and one
-pass over all rows tells which others to add.
+distance of the hull of y·x from the origin. The nearest points of the hulls are found exactly among a few rows, and one
+pass over all rows finds the rows to add.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from hiperplano.solvers.nearest_point import ActiveSet, Lowest, approach
 from hiperplano.solvers.solution import Solution
 from hiperplano.solvers.svm.solution import end_reason
 
-_MORE = 2  # rows of each class to add in a round, for each coordinate
-_STEPS = 20  # among the same rows, for each coordinate
-_TOUCHING = 1e-9  # hulls nearer than this, in lengths of rows, may have no plane between them
-_SCALE_ROWS = 4096  # that the mean and the length of rows are taken from
+_MORE = 2  # rows of each class to add in a round, per coordinate
+_STEPS = 20  # most steps on the same rows, per coordinate
+_TOUCHING = 1e-9  # hulls closer than this, in units of the rows' norm, may not be separable
+_SCALE_ROWS = 4096  # rows from which the mean and the norm of rows are estimated
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ class MarginSolution(Solution):
     objective : float
         ½‖coef‖², where y·(x·coef + intercept) ≥ 1 for all rows.
     dual_objective : float
-        A lower bound of it, which `multipliers` prove.
+        A lower bound of the objective, given by `multipliers`.
     gap : float
         (objective − dual_objective) / objective.
     rows : ndarray of int
-        Numbers of the support vectors: rows with a multiplier, in their order.
+        Numbers of the support vectors, in the order of the rows.
     multipliers : ndarray of float
-        Positive ones, with coef = Σ multiplier·y·x.
+        Positive multipliers, with coef = Σ multiplier·y·x.
     touching : bool
-        The classes come as near as rounding, or overlap: there may be no plane between them.
+        Whether the classes overlap or touch up to rounding errors, so that there may be no separating plane.
     """
 
     dual_objective: float
@@ -69,11 +69,11 @@ def widest_margin(design: Design, *, fit_intercept: bool, tol: float, max_iter: 
 
 
 class _Search:
-    """A working set of rows as points y·(x − shift)/length, in one group for each class or one for all."""
+    """A working set of rows as points y·(x − shift)/length, in one group for each class, or in one group for all."""
 
     def __init__(self, design: Design, fit_intercept: bool) -> None:
         self.design = design.with_vectors(row=design.row_numbers())
-        self.signs = (1.0, -1.0) if fit_intercept else (0.0,)  # of the groups; 0 for all rows
+        self.signs = (1.0, -1.0) if fit_intercept else (0.0,)  # sign of each group; 0 for all rows
         sample = design.sample(_SCALE_ROWS)
         self.shift = ColumnScale.exact(sample, fit_intercept).shift
         self.length = float(np.sqrt(np.max(np.sum((sample.dense() - self.shift) ** 2, axis=1)))) or 1.0
@@ -115,7 +115,7 @@ class _Search:
         return Lowest(members, self.points[list(members)].sum(axis=0), float(height[list(members)].sum()))
 
     def _add(self, found: Sums, known: Array) -> bool:
-        """Take in the rows of each group that lie lower than what is known; False if none does."""
+        """Add the rows of each group that are lower than those known; return False if there are none."""
         heights, rows = found
         wanted = np.setdiff1d(rows[heights < known[:, None]], self.rows)
         if not len(wanted):
@@ -168,7 +168,7 @@ def _class_sums(block: Block) -> Sums:
 
 @dataclass(frozen=True)
 class _LowestRows:
-    """Heights y·(x·along − level) and numbers of the `more` rows of each group that lie lowest; inf beyond the last."""
+    """Heights y·(x·along − level) and numbers of the `more` lowest rows of each group; inf if there are fewer."""
 
     along: Array
     level: float
@@ -191,7 +191,7 @@ class _LowestRows:
 
 
 def _lower(left: Sums, right: Sums, more: int) -> Sums:
-    """The lowest rows of two sets of them."""
+    """Merge two sets of lowest rows."""
     heights, rows = (np.concatenate(pair, axis=1) for pair in zip(left, right, strict=True))
     order = np.argsort(heights, axis=1, kind="stable")[:, :more]
     return np.take_along_axis(heights, order, axis=1), np.take_along_axis(rows, order, axis=1)
@@ -199,7 +199,7 @@ def _lower(left: Sums, right: Sums, more: int) -> Sums:
 
 @dataclass(frozen=True)
 class RowIsAmong:
-    """Whether the number of a row is among some."""
+    """Whether each row's number is in a given set."""
 
     rows: Array
 

@@ -1,4 +1,4 @@
-"""Planes in standardised columns, where tolerances have one meaning, and their scores on rows.
+"""Planes in standardised columns, where tolerances are comparable, and their scores on rows.
 
 A plane is a vector [v, level]: a slope for each column that varies, then the level if it has an intercept.
 """
@@ -17,7 +17,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 def n_coordinates(scale: ColumnScale) -> int:
-    """Coordinates of a plane."""
+    """Number of coordinates of a plane."""
     return int((~scale.constant).sum()) + int(scale.fit_intercept)
 
 
@@ -31,31 +31,31 @@ def to_data_units(scale: ColumnScale, plane: Array) -> tuple[Array, float]:
         return coef, 0.0
     shift = coef * scale.shift
     intercept = float(plane[-1] - shift.sum())
-    # A plane through the origin of the data should say so: what is left of a cancellation is no number.
+    # An intercept that is only a rounding error of the shift is set to 0, so that the plane passes through the origin.
     if abs(intercept) <= 8 * _EPS * (abs(float(plane[-1])) + float(np.abs(shift).sum())):
         intercept = 0.0
     return coef, intercept
 
 
 def spread(scale: ColumnScale) -> Array:
-    """The spread of every column, 0 for constant ones."""
+    """Standard deviation of every column, 0 for constant ones."""
     return np.where(scale.constant, 0.0, 1.0 / scale.scale)
 
 
 def resolution(scale: ColumnScale, coef: Array, share: float) -> float:
-    """The score that counts as zero: a share of what one spread of every column adds up to."""
+    """Scores up to this count as zero: a share of the sum of the plane's coefficients times the columns' spread."""
     return float(share * np.abs(coef) @ spread(scale))
 
 
 def rows_at(design: Design, positions: Array) -> InMemory:
-    """The rows at some positions, in their order, on the host."""
+    """Rows at some positions, in their order, in memory."""
     mask = np.zeros(design.n_rows, dtype=bool)
     mask[positions] = True
     return design.gather(design.with_vectors(chosen=mask).vector("chosen"))
 
 
 def targets(design: Design) -> Array:
-    """The target, −1 and +1, of every row."""
+    """Targets, −1 and +1, of all rows."""
     return design.collect(design.vector("y"))[:, 0]
 
 
@@ -71,7 +71,7 @@ def signed_scores(design: Design, coef: Array, intercept: float) -> tuple[Array,
 
 
 def signed_products(design: Design, scale: ColumnScale, planes: Array) -> Array:
-    """y·score of every row for the planes in the columns of a matrix; without a bound, so cheaper."""
+    """y·score of every row for the planes in the columns of a matrix, without error bounds."""
     converted = [to_data_units(scale, plane) for plane in planes.T]
     coef = np.column_stack([coef for coef, _ in converted])
     level = np.array([intercept for _, intercept in converted])

@@ -1,6 +1,6 @@
 """The two linear programs behind separability, on rows z = y·(x, 1) held in memory.
 
-Both are solved in their dual form, which has as many constraints as there are coordinates, however many rows.
+Both are solved in their dual form, which has one constraint per coordinate, whatever the number of rows.
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ from scipy.optimize import linprog
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
 
-_RANK = 1e-10  # singular values under this share of the largest are zero
-_TOLERANCES = (1e-10, 1e-7)  # the finest that HiGHS takes, and its own for programs where that is too fine
-_ROUNDS = 4  # to make a direction sparser
-_FLOOR = 0.01  # of the largest coefficient: what a coefficient of zero counts as there
+_RANK = 1e-10  # singular values below this share of the largest count as zero
+_TOLERANCES = (1e-10, 1e-7)  # the smallest tolerance of HiGHS, and its default for programs where that fails
+_ROUNDS = 4  # rounds of reweighting that make a direction sparser
+_FLOOR = 0.01  # coefficients are replaced by at least this share of the largest one when reweighting
 _SOLVED, _TROUBLE = 0, 4  # status of linprog; between them, infeasible and unbounded
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Rows that some plane has strictly on their side with no row on the wrong one, and the others.
+    """Partition of the rows into separated and bound ones.
+
+    Some plane has all separated rows strictly on their side, and no row on the wrong side.
 
     Attributes
     ----------
     direction : ndarray of shape (p,)
-        Scores 1 or more on the separated rows, 0 on the bound ones; zeros if there are none of the former.
+        A plane with scores of at least 1 on the separated rows and 0 on the bound ones; zeros if no row is separated.
     bound : ndarray of bool, shape (m,)
         Rows that every such plane passes through.
     weight : ndarray of shape (m,)
@@ -45,15 +47,15 @@ class Partition:
 
 
 def partition(z: Array, fit_intercept: bool, maybe_separable: bool) -> Partition:
-    """Split rows by what the planes with no row on the wrong side can do.
+    """Partition rows by the planes that have no row on the wrong side.
 
     Parameters
     ----------
     z : ndarray of shape (m, p)
     fit_intercept : bool
-        Whether the last coordinate is the intercept, which costs nothing in the sparse direction.
+        Whether the last coordinate is the intercept, which is not penalised in the sparse direction.
     maybe_separable : bool
-        False if bound rows are already known: then the question of a strict plane is not asked.
+        False if bound rows are known to exist, so that a strictly separating plane is not searched for.
     """
     m, p = z.shape
     if maybe_separable:
@@ -62,7 +64,7 @@ def partition(z: Array, fit_intercept: bool, maybe_separable: bool) -> Partition
             return Partition(direction, np.zeros(m, bool), np.zeros(m), np.eye(p))
     weight, bound, plain = positive_relation(z)
     inside, spanned, free = row_space(z[bound])
-    # The program leaves a residual near its tolerance; a projection leaves one of rounding.
+    # The program's residual is near its tolerance; a projection reduces it to rounding errors.
     weight[bound] = np.maximum(weight[bound] - inside @ (inside.T @ weight[bound]), 0.0)
     if bound.all():
         return Partition(np.zeros(p), bound, weight, free)
@@ -71,7 +73,7 @@ def partition(z: Array, fit_intercept: bool, maybe_separable: bool) -> Partition
 
 
 def row_space(z: Array) -> tuple[Array, Array, Array]:
-    """Orthonormal bases of the columns (m, r), of the rows (r, p), and of all that is orthogonal to the rows."""
+    """Orthonormal bases of the column space (m, r), of the row space (r, p), and of its complement."""
     m, p = z.shape
     if not m:
         return np.empty((0, 0)), np.empty((0, p)), np.eye(p)
@@ -81,7 +83,7 @@ def row_space(z: Array) -> tuple[Array, Array, Array]:
 
 
 def positive_relation(z: Array) -> tuple[Array, Array, Array]:
-    """The relation Σ λ·z = 0, λ ≥ 0, with the most positive weights, which rows have them, and v for the rest.
+    """The relation Σ λ·z = 0, λ ≥ 0, with the most positive weights; the rows that have them; and v for the other rows.
 
     max Σ min(λ, 1). By Stiemke's theorem a row has λ > 0 in some relation if and only if no v with z·v ≥ 0 for
     all rows has z·v > 0 there, so the best λ is 1 or more on all those rows and 0 on the rest.
@@ -89,7 +91,7 @@ def positive_relation(z: Array) -> tuple[Array, Array, Array]:
     m, p = z.shape
     bounds = np.zeros((2 * m, 2))
     bounds[:m, 1], bounds[m:, 1] = 1.0, np.inf
-    # λ = 0 is feasible and the maximum at most m: whatever else HiGHS calls the program, it is in trouble.
+    # λ = 0 is feasible and the maximum is at most m, so any other status means numerical trouble.
     program = {"A_eq": np.hstack([z.T, z.T]), "b_eq": np.zeros(p), "bounds": bounds}
     answer = _solve(np.repeat([-1.0, 0.0], m), lambda status: status == _SOLVED, **program)
     if answer.status != _SOLVED:
@@ -105,7 +107,9 @@ def positive_relation(z: Array) -> tuple[Array, Array, Array]:
 
 
 def sparse_direction(z: Array, still: Array, fit_intercept: bool, cost: Array | None = None) -> Array | None:
-    """argmin Σ cost·|w| over (w, b) with z·(w, b) ≥ 1 for the rows of z and = 0 for those of `still`; None if none.
+    """argmin Σ cost·|w| over (w, b) with z·(w, b) ≥ 1 for the rows of z and = 0 for those of `still`.
+
+    Return None if there is none.
 
     The dual: max Σ λ over λ ≥ 0 and free μ, with |zᵀλ + stillᵀμ| ≤ cost for coefficients and = 0 for the intercept.
     """
@@ -121,7 +125,7 @@ def sparse_direction(z: Array, still: Array, fit_intercept: bool, cost: Array | 
         b_eq=np.zeros(1) if fit_intercept else None,
         bounds=[(0.0, None)] * m + [(None, None)] * r,
     )
-    if answer.status != _SOLVED:  # λ = 0 is feasible, so whatever HiGHS calls it, the program is unbounded
+    if answer.status != _SOLVED:  # λ = 0 is feasible, so any other status means that the program is unbounded
         return None
     upper, lower = np.split(-answer.ineqlin.marginals, 2)
     v = np.concatenate([upper - lower, -answer.eqlin.marginals]) if fit_intercept else upper - lower
@@ -131,11 +135,11 @@ def sparse_direction(z: Array, still: Array, fit_intercept: bool, cost: Array | 
 
 
 def sparser_direction(z: Array, still: Array, fit_intercept: bool, direction: Array) -> Array:
-    """The same with fewer coefficients, if a few rounds find one in which small ones are dear and large ones cheap."""
+    """A direction with fewer coefficients, if some rounds of reweighting (small coefficients cost more) find one."""
     slopes = slice(0, len(direction) - fit_intercept)
     for _ in range(_ROUNDS):
         size = np.abs(direction[slopes])
-        if not size.any():  # the intercept alone
+        if not size.any():  # only the intercept
             break
         found = sparse_direction(z, still, fit_intercept, size.max() / (size + _FLOOR * size.max()))
         if found is None or np.count_nonzero(found[slopes]) >= np.count_nonzero(size):
@@ -145,7 +149,7 @@ def sparser_direction(z: Array, still: Array, fit_intercept: bool, direction: Ar
 
 
 def _solve(cost: Array, settled: Callable[[int], bool], **program: Any) -> Any:
-    """The answer of `linprog` at the finest tolerance at which its status settles the matter, or at the last."""
+    """Solve with `linprog`, at the smallest tolerance for which its status is conclusive, or at the last one."""
     for tolerance in _TOLERANCES:
         options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
         answer = linprog(cost, method="highs-ds", options=options, **program)
@@ -155,7 +159,7 @@ def _solve(cost: Array, settled: Callable[[int], bool], **program: Any) -> Any:
 
 
 def _on_support(v: Array, still: Array, n_slopes: int) -> Array:
-    """The vector with noise among its slopes cleared, moved to where the still rows have exactly no score."""
+    """Set noise among the coefficients to 0, and project so that the `still` rows have a score of exactly 0."""
     used = np.ones(len(v), bool)
     used[:n_slopes] = np.abs(v[:n_slopes]) > 1e-9 * np.abs(v[:n_slopes]).max(initial=0.0)
     out = np.where(used, v, 0.0)

@@ -1,8 +1,8 @@
 """Separability of two classes: a proof either way, from linear programs over few of the rows.
 
-A program over some rows either shows that these rows already meet, which settles it for all, or gives a plane.
-One pass over all rows then finds those on its wrong side; the worst join the program, until none is left. So the
-full program is solved only if the answer hangs on every row.
+A program on some rows either shows that these rows already overlap, which settles the question for all rows, or gives a
+plane. One pass over all rows then finds those on its wrong side. The worst of them join the program, until none is
+left. So the full program is solved only if the answer depends on every row.
 
 With z = y·(x, 1), or y·x through the origin, exactly one of three holds (the theorems of Gordan and Stiemke):
 
@@ -45,17 +45,17 @@ from hiperplano.solvers.separation.planes import (
 )
 from hiperplano.solvers.separation.programs import Partition, partition, row_space, sparser_direction
 
-_FIRST = 4  # rows of each class to start from, and
-_MORE = 2  # to add in each round, for each coordinate of the plane
+_FIRST = 4  # rows of each class to start from, per coordinate of the plane
+_MORE = 2  # rows to add in each round, per coordinate of the plane
 _FEWEST = 64
-_WIDE = 1000  # columns from which programs are slow, so that a least-squares plane is tried before
-_MOST_CELLS = 2**27  # of a program
+_WIDE = 1000  # number of columns from which programs are slow, so that a least-squares plane is tried first
+_MOST_CELLS = 2**27  # most numbers in a program
 
 
 def program_work(n_rows: int, n_coordinates: int) -> float:
-    """What the programs of a question cost: the rows they hold, as a rule, times coordinates².
+    """Cost of the programs for one question: the typical number of rows they hold, times coordinates².
 
-    A second for about 2e8, several times over.
+    About 2e8 takes a second, and several programs may be needed.
     """
     held = 2 * max(_FEWEST, _FIRST * n_coordinates)
     return min(n_rows, held) * float(n_coordinates) ** 2
@@ -67,18 +67,18 @@ def separate(design: Design, fit_intercept: bool = True, names: Sequence[str] | 
     Parameters
     ----------
     design : Design
-        With one target of −1 and +1, both present. Rows of weight 0 do not count; other weights make no difference.
+        Rows with a target of −1 and +1, both present. Rows of weight 0 are ignored; other weights have no effect.
     fit_intercept : bool
-        False asks only about planes through the origin.
+        False to consider only planes through the origin.
     names : sequence of str, optional
-        Of the columns, for messages.
+        Names of the columns, for messages.
 
     Returns
     -------
     Separable, QuasiSeparable or Overlapping
         Its `holds(design)` is true, and its `separated` says whether the logistic likelihood has no maximum.
     """
-    design = design.weighted_rows().with_vectors(weight=None)  # weights do not move a plane
+    design = design.weighted_rows().with_vectors(weight=None)  # weights do not affect separability
     names = names or [f"x{j}" for j in range(design.n_columns)]
     scale = ColumnScale.exact(design, fit_intercept)
     plane = _wide_screen(design, scale, names) if design.n_columns > _WIDE else None
@@ -95,7 +95,7 @@ def separate(design: Design, fit_intercept: bool = True, names: Sequence[str] | 
 
 
 def _wide_screen(design: Design, scale: ColumnScale, names: Sequence[str]) -> Separable | None:
-    """The least-squares plane, if it happens to separate: likely with more columns than rows."""
+    """The least-squares plane, if it separates the classes, which is likely with more columns than rows."""
     positive = targets(design) > 0
     n_positive = np.count_nonzero(positive)
     balance = np.where(positive, design.n_rows / n_positive, design.n_rows / (design.n_rows - n_positive))
@@ -112,7 +112,7 @@ def _wide_screen(design: Design, scale: ColumnScale, names: Sequence[str]) -> Se
 
 
 def _working_set(design: Design, scale: ColumnScale) -> tuple[Array, Partition]:
-    """Rows whose program settles the question for all rows, and its answer."""
+    """The rows whose program settles the question for all rows, and the solution of that program."""
     random, size = np.random.default_rng(0), n_coordinates(scale)
     y = targets(design)
     sides = [np.flatnonzero(y > 0), np.flatnonzero(y < 0)]
@@ -134,7 +134,7 @@ def _working_set(design: Design, scale: ColumnScale) -> tuple[Array, Partition]:
 
 
 def _sparser(design: Design, scale: ColumnScale, z: Array, split: Partition) -> Partition:
-    """The same split, by fewer columns if they do for all rows."""
+    """The same partition with a direction of fewer columns, if that also holds for all rows."""
     if not split.direction.any():
         return split
     still = row_space(z[split.bound])[1]
@@ -145,15 +145,16 @@ def _sparser(design: Design, scale: ColumnScale, z: Array, split: Partition) -> 
 
 
 def _contradictions(design: Design, scale: ColumnScale, split: Partition) -> Array:
-    """How much every row contradicts the solution of the program: 0 if not at all.
+    """How much every row contradicts the solution of the program; 0 if it does not.
 
-    A row does so on the wrong side of the direction; and on the plane, unless the bound rows hold it there.
+    A row contradicts it if it is on the wrong side of the direction, or if it is on the plane but not in the span of
+    the bound rows.
     """
     n_free = split.free.shape[1]
     if not n_free:  # the bound rows span everything
         return np.zeros(design.n_rows)
-    # A row in the span of the bound rows has no score in any free direction; one outside has one, almost
-    # surely, in a random mixture of them.
+    # A row in the span of the bound rows has score 0 in all free directions. Any other row almost surely has a nonzero
+    # score in a random combination of them.
     mixture = split.free @ np.random.default_rng(n_free).normal(size=n_free)
     if not split.direction.any():
         (loose,) = signed_products(design, scale, mixture[:, None]).T
@@ -173,7 +174,7 @@ def _beyond(size: Array, scale: ColumnScale, direction: Array) -> Array:
 
 
 def _largest(values: Array, among: Array, most: int) -> Array:
-    """Those of the rows `among` with the largest positive values, at most `most`."""
+    """The rows of `among` with the largest positive values, at most `most`."""
     found = among[values[among] > 0]
     if len(found) <= most:
         return found
@@ -183,7 +184,10 @@ def _largest(values: Array, among: Array, most: int) -> Array:
 def _certificate(
     design: Design, scale: ColumnScale, working: Array, split: Partition, names: Sequence[str]
 ) -> Certificate | None:
-    """The answer of a program in the units of the data; None if it drowns in their rounding."""
+    """The solution of a program as a certificate in the units of the data.
+
+    Return None if rounding errors of the data hide it.
+    """
     coef, intercept = to_data_units(scale, split.direction)
     if not split.bound.any():
         return _separable(design, coef, intercept, scale, names, len(working))
@@ -221,7 +225,10 @@ def _used(coef: Array, names: Sequence[str]) -> dict[str, Any]:
 def _separable(
     design: Design, coef: Array, intercept: float, scale: ColumnScale, names: Sequence[str], n_examined: int
 ) -> Separable | None:
-    """The plane, moved to the middle between the classes, with a smallest score of 1; None if it does not separate."""
+    """The plane, moved to the middle between the classes and scaled to a smallest score of 1.
+
+    Return None if it does not separate.
+    """
     score, _ = signed_scores(design, coef, intercept)
     positive = targets(design) > 0
     if scale.fit_intercept and positive.any() and not positive.all():

@@ -1,12 +1,12 @@
-"""Columns along which a likelihood grows without bound, seen from a point that is already far out.
+"""Columns along which a likelihood grows without bound, found from a point that is already far out.
 
-At such a point the rows that a plane separates have large margins; all others must lie on the plane. What these
-others leave free has few dimensions, and the question whether some direction there has no row on its wrong side is
-a small one. With several classes a row counts once for each class that is not its own, by the difference of the
-two scores, so that one program sees what no comparison of one class with the rest can see.
+At such a point, rows that a plane separates have large margins, and all others must lie on the plane. The directions
+that do not move the other rows have few dimensions. Whether one of them has no row on its wrong side is a small linear
+program. With several classes, a row counts once for each class other than its own, with the difference of the two
+scores. So one program finds what no one-vs-rest comparison can find.
 
-A program names the fewest columns, but may take far longer than the fit. Where it would, the point itself is asked: the
-part of it that the other rows leave free is the way on which the coefficients have come, and as a rule a proof.
+A program finds the fewest columns, but may take far longer than the fit. If it would, the point itself is used: its
+component in the free directions is the direction in which the coefficients have grown, and usually is a proof.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import program_work, separate
 
-_FAR = 6.0  # margin from which a row may be separated: a chance of 0.25% of the other class
-_NULL = 1e-10  # eigenvalue, as a share of the largest, of a direction that the other rows leave free
-_WRONG = 1e-6  # of the largest margin along a direction: what counts as zero
-_VISIBLE = 1e-6  # of the largest standardised coefficient: what counts as zero
+_SEPARATED_MARGIN = 6.0  # least margin of a row that may be separated: a probability of 0.25% of the other class
+_FREE_EIGENVALUE = 1e-10  # a direction is free if its eigenvalue is below this share of the largest
+_ZERO_MARGIN = 1e-6  # margins below this share of the largest one along a direction count as zero
+_ZERO_COEFFICIENT = 1e-6  # coefficients below this share of the largest standardised one count as zero
 _MOST_CELLS = 2**24
-_MOST_WORK = 2e11  # rows × parameters²
-_PROGRAM = 1e6  # rows × coordinates² of a program that takes milliseconds, whatever the fit took
-_SHARE = 0.005  # of the work of a Hessian, that a program may have: its steps are as many times slower
-_DOUBT = 0.5  # of the largest margin: what rows may lose along a direction that is still probably one of growth
+_MOST_WORK = 2e11  # limit of rows × parameters²
+_PROGRAM = 1e6  # rows × coordinates² of a program that takes milliseconds, and is always solved
+_SHARE = 0.005  # most work of a program, as a share of that of a Hessian: its steps are slower by the inverse factor
+_TOLERATED_LOSS = 0.5  # largest loss of a row, as a share of the largest margin, along a direction of probable growth
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Growth:
     Attributes
     ----------
     columns : ndarray of int
-        Those that have a part in it.
+        Columns with a nonzero coefficient.
     complete : bool
-        Whether every row gains.
+        Whether the margins of all rows grow.
     proved : bool
-        Whether no row loses; otherwise the direction was too costly to find, and there probably is one.
+        Whether no margin shrinks. If False, the exact direction was too expensive to find, but probably exists.
     """
 
     columns: Array
@@ -55,14 +55,14 @@ class Growth:
 
 
 def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
-    """Columns of a direction along which no row loses and some gain; None if no such direction is found.
+    """Columns of a direction along which no margin shrinks and some grow; None if no such direction is found.
 
     Parameters
     ----------
     problem : Objective
-        Of two classes −1 and +1, or of numbers of classes.
+        Problem with targets −1 and +1, or class numbers.
     theta : ndarray of shape (scores, size)
-        Where the minimisation was stopped.
+        Parameters at which the minimisation was stopped.
     """
     if is_wide(problem.design):
         return _among_few_rows(problem, theta)
@@ -71,7 +71,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
     allowed = max(_PROGRAM, _SHARE * problem.design.n_rows * float(theta.size) ** 2)
     if program_work(problem.design.n_rows * len(theta), theta.size) > allowed:
         low, high = _margin_range(problem, theta)
-        if low > _WRONG * high:  # the point itself separates all rows
+        if low > _ZERO_MARGIN * high:  # the point itself separates all rows
             return Growth(_visible_columns(problem, theta), complete=True)
     free = _free_directions(problem, theta)
     if not free.shape[1]:
@@ -81,7 +81,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
         return None
     if program_work(*pairs.shape) > allowed:
         return _along_free(problem, theta, free)
-    # One row stands on the other side with its sign turned, which changes nothing but gives the program two sides.
+    # One row is put on the other side with its sign reversed: an equivalent program, but with both sides present.
     sides = np.concatenate([np.ones(len(pairs)), [-1.0]])[:, None]
     try:
         found = separate(InMemory(np.vstack([pairs, -pairs[:1]]), sides), fit_intercept=False)
@@ -91,13 +91,13 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
         return None
     direction = (free @ found.coef).reshape(problem.shape)
     low, high = _margin_range(problem, direction)
-    if high <= 0 or low < -_WRONG * high:
+    if high <= 0 or low < -_ZERO_MARGIN * high:
         return None
-    return Growth(_visible_columns(problem, direction), low > _WRONG * high)
+    return Growth(_visible_columns(problem, direction), low > _ZERO_MARGIN * high)
 
 
 def _among_few_rows(problem: Objective, theta: Array) -> Growth | None:
-    """The same where columns are many: a direction in the span of few rows has a part of nearly all of them."""
+    """The same for many columns, where a direction in the span of few rows involves nearly all columns."""
     if smallest_margin(problem, theta) > 0:
         return Growth(_visible_columns(problem, theta), complete=True)
     span = problem.in_row_span
@@ -106,27 +106,28 @@ def _among_few_rows(problem: Objective, theta: Array) -> Growth | None:
 
 
 def _along_free(problem: Objective, theta: Array, free: Array) -> Growth | None:
-    """What the part of the point in the free directions tells."""
+    """Check the component of the point in the free directions."""
     direction = (free @ (free.T @ theta.ravel())).reshape(problem.shape)
     low, high = _margin_range(problem, direction)
-    if high < _FAR / 2 or low < -_DOUBT * high:  # as where columns depend on each other, and no row moves
+    # For example if columns are linearly dependent and no row moves.
+    if high < _SEPARATED_MARGIN / 2 or low < -_TOLERATED_LOSS * high:
         return None
-    return Growth(_visible_columns(problem, direction), low > _WRONG * high, proved=low >= -_WRONG * high)
+    return Growth(_visible_columns(problem, direction), low > _ZERO_MARGIN * high, proved=low >= -_ZERO_MARGIN * high)
 
 
 def _visible_columns(problem: Objective, direction: Array) -> Array:
     direction = problem.balanced(direction)
     size = np.abs(direction[:, int(problem.scale.fit_intercept) :]).max(axis=0)
-    return np.flatnonzero(size > _VISIBLE * size.max())
+    return np.flatnonzero(size > _ZERO_COEFFICIENT * size.max())
 
 
 def largest_margin(problem: Objective, theta: Array) -> float:
-    """The largest by which a row's own score exceeds another."""
+    """Largest difference of a row's own score and another score."""
     return _margin_range(problem, theta)[1]
 
 
 def smallest_margin(problem: Objective, theta: Array) -> float:
-    """The smallest by which a row's own score exceeds another: above 0 if all rows are separated."""
+    """Smallest difference of a row's own score and another score; positive if all rows are separated."""
     return _margin_range(problem, theta)[0]
 
 
@@ -137,17 +138,20 @@ def _margin_range(problem: Objective, theta: Array) -> tuple[float, float]:
 
 
 def _free_directions(problem: Objective, theta: Array) -> Array:
-    """Directions, in columns, that move no row whose margin is not large; none if rows with large ones are too many."""
+    """Directions, in columns, that do not move any row with a small margin.
+
+    Empty if too many rows have large margins.
+    """
     margins = _Margins(problem.scale.scores(theta))
     gram, n_far = problem.design.fold(_NearGram(problem.scale, margins))
     values, vectors = np.linalg.eigh(gram / problem.design.n_rows)
-    free = vectors[:, values <= _NULL * max(float(values[-1]), 1e-300)]
+    free = vectors[:, values <= _FREE_EIGENVALUE * max(float(values[-1]), 1e-300)]
     return free if n_far[0] * free.shape[1] <= _MOST_CELLS else free[:, :0]
 
 
 @dataclass(frozen=True)
 class _Margins:
-    """By how much a row's own score exceeds the others, of shape (m, scores); infinite where there is no other."""
+    """Differences of a row's own score and the others, of shape (m, scores); infinite for its own class."""
 
     scores: LinearScores
 
@@ -181,9 +185,9 @@ def _wider(left: Sums, right: Sums) -> Sums:
 
 @dataclass(frozen=True)
 class _NearGram:
-    """Σ of the squares of differences of scores that are not far apart, as a matrix; and the number of those that are.
+    """Gram matrix of score differences that are not large, and the number of large ones.
 
-    For several classes Σ over classes c near the row's own y of (e_y − e_c)(e_y − e_c)ᵀ ⊗ v·vᵀ, with v = [1, z].
+    For several classes, the sum over classes c near the row's own y of (e_y − e_c)(e_y − e_c)ᵀ ⊗ v·vᵀ, with v = [1, z].
     """
 
     scale: ColumnScale
@@ -192,7 +196,7 @@ class _NearGram:
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         margins = self.margins(block)
-        near, k = (margins < _FAR).astype(xp.float64), margins.shape[1]
+        near, k = (margins < _SEPARATED_MARGIN).astype(xp.float64), margins.shape[1]
         n_far = np.count_nonzero(xp.isfinite(margins)) - near.sum()
         weight = near[:, :, None] * xp.eye(k)
         if k > 1:
@@ -205,7 +209,7 @@ class _NearGram:
 
 @dataclass(frozen=True)
 class _FarPairs:
-    """Margins, along free directions, of every row and class that are far apart: one row for each such pair."""
+    """Margins along free directions, one row for each pair of a row and a class with a large margin."""
 
     scale: ColumnScale
     margins: _Margins
@@ -214,7 +218,7 @@ class _FarPairs:
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         margins = self.margins(block)
-        row, other = np.nonzero((margins >= _FAR) & xp.isfinite(margins))
+        row, other = np.nonzero((margins >= _SEPARATED_MARGIN) & xp.isfinite(margins))
         rows, k = self.scale.rows(block)[row], margins.shape[1]
         by_score = self.free.reshape(k, self.scale.size, -1)
         if k == 1:

@@ -22,14 +22,14 @@ from hiperplano.solvers.objective import one_or_all
 from hiperplano.stats.logistic.odds import OddsSummary
 from hiperplano.stats.logistic.summary import absent, spread_of, table
 
-_AWAY = 1e-3  # gradient at a point that is not the maximum on these rows
+_AWAY = 1e-3  # a larger gradient means that the coefficients are not the maximum on these rows
 KINDS = ("classical", "HC0", "HC1")
 
 
 def logistic_inference(
     solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float
 ) -> OddsSummary:
-    """The table of a model's coefficients, from the rows given."""
+    """The table of a model's coefficients, from the given rows."""
     if cov not in KINDS:
         words = ", ".join(repr(kind) for kind in KINDS)
         raise InvalidParameter(
@@ -67,7 +67,7 @@ def logistic_inference(
 
 
 def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
-    """Rows checked against a fitted classifier, with targets as the likelihood takes them."""
+    """Rows validated against a fitted classifier, with targets coded for the likelihood."""
     design = validate(model, X, y, sample_weight, numeric_target=False, reset=False)
     (strange,) = design.fold(_UnknownLabel(model.classes_), _first)
     if len(strange):
@@ -83,7 +83,7 @@ def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
 
 @dataclass(frozen=True)
 class _Codes:
-    """The number of its class for every label."""
+    """The class number of every label."""
 
     reads_rows = False
     classes: Array
@@ -95,7 +95,7 @@ class _Codes:
 
 @dataclass(frozen=True)
 class _UnknownLabel:
-    """The first label that is not one of the classes, if there is one."""
+    """The first label that is not one of the classes, if any."""
 
     reads_rows = False
     classes: Array
@@ -110,7 +110,7 @@ def _first(left: Sums, right: Sums) -> Sums:
 
 
 def _on_these_rows(solution: FirthSolution, design: Design) -> FirthSolution:
-    """The solution with Firth's likelihood of the rows given, for the profile; they must be those of the fit."""
+    """The solution with Firth's likelihood of the given rows, for the profile; they must be those of the fit."""
     problem = FirthLikelihood(design, solution.scale)
     theta = problem.point(solution.parameters[0])
     largest = float(np.abs(problem.evaluate(theta).score).max()) / problem.total
@@ -126,7 +126,7 @@ def _on_these_rows(solution: FirthSolution, design: Design) -> FirthSolution:
 
 @dataclass(frozen=True)
 class _SquaredGradients:
-    """Σᵢ gᵢ·gᵢᵀ of the rows' own gradients, penalty aside."""
+    """Σᵢ gᵢ·gᵢᵀ of the gradients of single rows, without the penalty."""
 
     loss: Any
     scale: ColumnScale
@@ -141,7 +141,7 @@ class _SquaredGradients:
 
 @dataclass(frozen=True)
 class LikelihoodRatio:
-    """The test of a smaller model within a larger one.
+    """Test of a smaller model nested in a larger one.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
 
 
 def _columns_of(small: Any, large: Any, X: Any) -> tuple[Any, Any]:
-    """The rows each model takes."""
+    """The rows for each model."""
     if isinstance(X, tuple):
         return X
     if hasattr(small, "feature_names_in_") and hasattr(large, "feature_names_in_"):

@@ -25,7 +25,7 @@ from hiperplano.stats.logistic.covariance import coded_rows
 
 _GROUPS = 10
 _FEWEST_GROUPS = 3
-_LARGE = 3.0  # standardised residuals beyond it are looked at
+_LARGE = 3.0  # larger standardised residuals are reported
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +35,7 @@ class LogisticDiagnosis:
     Attributes
     ----------
     probability : ndarray of shape (n,)
-        Of the second class.
+        Probability of the second class.
     pearson, deviance : ndarray of shape (n,)
         Residuals: (y − p)/√(p(1 − p)), and the signed root of twice the loss; times the root of the row's weight.
     leverage : ndarray of shape (n,)
@@ -45,11 +45,12 @@ class LogisticDiagnosis:
     cooks : ndarray of shape (n,)
         Cook's distances by one step: pearson²·leverage/(1 − leverage)², over the parameters (the sum of the leverages).
     chi_square_change, deviance_change : ndarray of shape (n,)
-        By how much Pearson's statistic and the deviance fall when the row is left out, by one step.
+        One-step estimates of the decrease of Pearson's statistic and of the deviance if the row is left out.
     hosmer_lemeshow, hosmer_lemeshow_p : float
-        Hosmer and Lemeshow's statistic and its p-value; NaN where probabilities make fewer than three groups.
+        Hosmer and Lemeshow's statistic and its p-value; NaN if there are fewer than three groups of probabilities.
     groups : ndarray of shape (groups, 3)
-        Its table: weight of the rows, observed and expected weight of the second class, by deciles of probability.
+        Table of that statistic: weight of the rows, observed and expected weight of the second class, by deciles of
+        probability.
     findings : list of Finding
         Each figure with its interpretation.
 
@@ -153,7 +154,7 @@ class _RowFigures:
         score = rows @ self.theta[0]
         spread = xp.sqrt(weight * Logistic().curvature(y, score))
         whitened = solve_triangular(self.root, rows.T, lower=True) * spread
-        # (y − p)/√(p(1 − p)) is y·exp(−y·score/2), without a quotient of small numbers.
+        # (y − p)/√(p(1 − p)) equals y·exp(−y·score/2), which avoids a quotient of small numbers.
         pearson = xp.sqrt(weight) * y * xp.exp(-0.5 * y * score)
         deviance = y * xp.sqrt(2.0 * weight * Logistic().value(y, score))
         return np.column_stack([expit(score), pearson, deviance, xp.sum(whitened**2, axis=0), weight, y > 0])
@@ -165,7 +166,7 @@ def hosmer_lemeshow(probability: Array, second: Array, weight: Array) -> tuple[f
     Parameters
     ----------
     probability, second, weight : ndarray of shape (n,)
-        Of the second class; 1 for its rows and 0 for others; of the rows.
+        Probability of the second class; 1 for its rows and 0 for others; weights.
 
     Returns
     -------

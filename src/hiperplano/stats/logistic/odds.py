@@ -12,7 +12,7 @@ from hiperplano.stats.summary import Summary
 
 @dataclass(frozen=True, repr=False)
 class OddsSummary(Summary):
-    """A summary with odds ratios: by what the odds are multiplied when a column grows by one.
+    """A summary with odds ratios, the factors by which the odds change when a column grows by one.
 
     Attributes
     ----------

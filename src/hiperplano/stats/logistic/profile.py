@@ -1,4 +1,4 @@
-"""Intervals and tests from the profile of Firth's likelihood."""
+"""Confidence intervals and tests from the profile of Firth's likelihood."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from hiperplano.errors import NotAvailable
 from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.firth import LONGEST_STEP, Curvature, Evaluation, FirthLikelihood, FirthSolution
 
-_STEPS = 30  # a search that has not settled by then is left to bisection
+_STEPS = 30  # most Newton steps; a search that has not converged by then uses bisection
 _HALVINGS = 20
-_THREADED = (10**5, 2**18)  # numbers between which a coefficient is a thread's work, and not a block of rows
-_SLOW = 0.1  # share of the distance that may be left after a step; beyond, curvature is taken anew
-_NEAR = 1e-5  # in standard errors: the last step from there is right to about its square
-_ASTRAY = 1.0  # gain still to be had from the other coefficients, before which theirs goes first
-_BRANCHES = 3  # how often an end is left for a higher maximum,
-_SHARES = (1.0, 0.3)  # looked for from these shares of the other coefficients,
-_HIGHER = 1e-7  # if it is higher by so much
+# Table sizes, in numbers, between which threads work on coefficients instead of blocks of rows.
+_THREADED = (10**5, 2**18)
+_SLOW = 0.1  # if a step leaves a larger share of the distance, the curvature is recomputed
+_NEAR = 1e-5  # distance in standard errors from which one last step is accurate to about its square
+_ASTRAY = 1.0  # if the other coefficients can still gain more than this, they are updated first
+_BRANCHES = 3  # how often an end is abandoned for a higher maximum,
+_SHARES = (1.0, 0.3)  # which is searched for from these shares of the other coefficients,
+_HIGHER = 1e-7  # and must be higher by this much
 
 
 def firth_intervals(solution: FirthSolution, level: float, determined: Array) -> tuple[Array, Array]:
-    """Ends of intervals and p-values of all coefficients, the intercept first; found once for each level.
+    """Interval ends and p-values of all coefficients, the intercept first; cached for each level.
 
-    Those that the rows do not determine have none (NaN).
+    Coefficients that the rows do not determine have NaN.
     """
     if level not in solution.profiles:
         if solution.problem is None:
@@ -50,18 +51,19 @@ def firth_intervals(solution: FirthSolution, level: float, determined: Array) ->
 
 
 def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: float) -> tuple[Array, Array]:
-    """For every direction, a coefficient: the ends of its interval, and the p-value of its being 0.
+    """For every direction (a coefficient), the ends of its interval, and the p-value of the hypothesis that it is 0.
 
-    An end is where the maximum of the likelihood over all other coefficients has dropped by half the quantile of χ².
+    An end is where the profile likelihood, maximised over all other coefficients, has dropped by half the quantile of
+    χ².
 
     Parameters
     ----------
     theta : ndarray of shape (k,)
-        Where the likelihood is largest.
+        Parameters at the maximum of the likelihood.
     directions : ndarray of shape (coefficients, k)
         The coefficients are directions·θ.
     level : float
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: fl
             one = _CoefficientProfile(problem, top, fixed)
             return one.end(-1.0, drop), one.end(+1.0, drop), float(chdtrc(1, 2.0 * one.loss_at(0.0)))
 
-        # Many blocks of rows keep all threads busy by themselves; with few numbers threads wait for each other.
+        # Many blocks of rows keep all threads busy; with few numbers, threads would wait for each other.
         n_cells = problem.design.n_rows * len(theta)
         workers = worker_count() if _THREADED[0] < n_cells < _THREADED[1] else 1
         rows = np.array(ordered_map(of, directions, workers)).reshape(-1, 3)
@@ -84,7 +86,7 @@ def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: fl
 
 
 class _Maximum(NamedTuple):
-    """The maximum, where all searches start, and what the information lacks of its curvature."""
+    """The maximum, where all searches start, and the difference of its information and curvature."""
 
     theta: Array
     here: Evaluation
@@ -97,16 +99,16 @@ class _Maximum(NamedTuple):
 
 
 class _ProfilePoint(NamedTuple):
-    """A point of the profile: the other coefficients are refitted, and the likelihood is `lost` lower."""
+    """A point of the profile: the other coefficients are refitted, and the likelihood is lower by `lost`."""
 
     theta: Array
     coefficient: float
     lost: float
-    winding: bool  # whether the curvature changed on the way, as it does where there are several maxima
+    winding: bool  # whether the curvature changed along the way, as with several maxima
 
 
 class _CoefficientProfile:
-    """One coefficient moved away from its estimate, all others following."""
+    """Profile of one coefficient: it moves away from its estimate, and all others are refitted."""
 
     def __init__(self, problem: FirthLikelihood, top: _Maximum, fixed: Array) -> None:
         self.problem, self.top, self.fixed = problem, top, fixed
@@ -116,7 +118,7 @@ class _CoefficientProfile:
         self.error = float(1.0 / np.sqrt(self.start.curvature))
 
     def loss_at(self, value: float) -> float:
-        """How much the likelihood drops when the coefficient is held at `value`."""
+        """Decrease of the likelihood if the coefficient is fixed at `value`."""
         held = self._held(value)
         if held is not None:
             return max(held.lost, 0.0)
@@ -124,11 +126,11 @@ class _CoefficientProfile:
         return max(self.top.here.value + found.state.value * self.problem.total, 0.0)
 
     def end(self, side: float, drop: float) -> float:
-        """Where the drop reaches `drop`, on one side; infinite if it never does."""
+        """Where the decrease reaches `drop`, on one side; infinite if it never does."""
         found = self._follow(self.top.theta, side, drop)
         if found is None or (found.coefficient - self.estimate) * side <= 0:
             return self._bisected(side, drop)
-        for _ in range(_BRANCHES if found.winding else 0):  # is there a higher maximum above the same value?
+        for _ in range(_BRANCHES if found.winding else 0):  # search for a higher maximum at the same value
             others = [self._held(found.coefficient, share) for share in _SHARES]
             higher = [other for other in others if other is not None and other.lost < drop - _HIGHER]
             further = self._follow(min(higher, key=lambda other: other.lost).theta, side, drop) if higher else None
@@ -138,7 +140,10 @@ class _CoefficientProfile:
         return found.coefficient
 
     def _on_parabola(self, value: float, share: float = 1.0) -> Array:
-        """Where `value` would be if the likelihood were a parabola, with a share of all that does not change it."""
+        """Parameters at `value` if the likelihood were a parabola.
+
+        The components that do not change the coefficient are multiplied by `share`.
+        """
         there = self.top.theta + (value - self.estimate) * self.start.along
         return np.asarray(there - (1.0 - share) * (self.span @ (self.span.T @ there)))
 
@@ -146,11 +151,11 @@ class _CoefficientProfile:
         return self._follow(self._on_parabola(value, share), 0.0, 0.0)
 
     def _follow(self, theta: Array, side: float, drop: float) -> _ProfilePoint | None:
-        """Newton's method on the coefficient and all others at once; None where it does not settle.
+        """Newton's method on the coefficient and all others together; None if it does not converge.
 
-        The others follow the coefficient's move without waiting until they have settled: what they still gain is
-        known to second order. With side = 0 the coefficient stays. Where the likelihood has several maxima, short
-        steps keep to the one that the search began with.
+        The others follow the coefficient's move without converging first: their remaining gain is known to second
+        order. With side = 0 the coefficient is fixed. If the likelihood has several maxima, short steps stay near the
+        one where the search began.
         """
         best, logdet, before = self.top.here.value, self.top.logdet, np.inf
         here = self.top.here if theta is self.top.theta else self.problem.evaluate(theta)
@@ -182,11 +187,11 @@ class _CoefficientProfile:
         return None
 
     def _left(self, answer: _Response, side: float, drop: float) -> float:
-        """Square of the distance to go, in standard errors."""
+        """Squared distance to the solution, in standard errors."""
         return answer.gain + (answer.move(side, drop) / self.error) ** 2
 
     def _bisected(self, side: float, drop: float) -> float:
-        """The end between two values, of which one lies inside."""
+        """Bisection for the end between two values, one of which is inside the interval."""
         near, far = 0.0, 2.0  # in standard errors, so that units do not matter
 
         def value(distance: float) -> float:
@@ -200,16 +205,18 @@ class _CoefficientProfile:
 
 
 class _Response(NamedTuple):
-    """What all other coefficients do about a move τ of one: the step across + τ·along; and how the profile goes on.
+    """Response of all other coefficients to a move τ of one, the step across + τ·along.
+
+    It also holds the local shape of the profile.
 
     Attributes
     ----------
     gain : float
-        Twice what the likelihood gains by the step `across`.
+        Twice the gain of the likelihood by the step `across`.
     lost : float
-        How far the profile lies below the maximum.
+        Difference of the maximum and the profile.
     slope, curvature : float
-        Of the profile; the curvature is positive where it is concave.
+        Derivatives of the profile; the curvature is positive if it is concave.
     """
 
     across: Array
@@ -232,7 +239,10 @@ class _Response(NamedTuple):
         return cls(span @ newton, along, gain, lost, float(along @ here.score), float(along @ whole @ along))
 
     def move(self, side: float, drop: float) -> float:
-        """τ that brings the loss to `drop`: along the root of the loss, nearly a straight line, or a parabola."""
+        """τ that brings the loss to `drop`.
+
+        It is found by linear extrapolation of the square root of the loss, or by a parabola.
+        """
         if side == 0:
             return 0.0
         outward = side * self.slope

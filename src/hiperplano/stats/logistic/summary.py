@@ -21,12 +21,12 @@ from hiperplano.stats.logistic.odds import OddsSummary
 from hiperplano.stats.logistic.profile import firth_intervals
 from hiperplano.stats.summary import coefficient_names, fact, undetermined_note
 
-_FLAT = 1e-14  # eigenvalue, as a share of the largest, of a direction without information
-_LOST = 1e-5  # share of a parameter that lies along such directions, above which it is not determined
+_FLAT = 1e-14  # a direction has no information if its eigenvalue is below this share of the largest
+_LOST = 1e-5  # a parameter is not determined if its share along such directions is above this
 
 
 def summarise(model: Any, level: float) -> OddsSummary:
-    """The summary of a fitted logistic model, from what `fit` kept."""
+    """The summary of a fitted logistic model, from the quantities stored by `fit`."""
     solution: LogisticSolution = model.solution_
     size = solution.coef.size + solution.intercept.size
     if solution.hessian is None and solution.strength > 0 and size <= MOST_KEPT:
@@ -44,7 +44,7 @@ def summarise(model: Any, level: float) -> OddsSummary:
 
 @dataclass(frozen=True)
 class Spread:
-    """How much the standardised parameters spread, and along which directions nothing is known of them.
+    """Covariance of the standardised parameters, and the directions without information.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Spread:
     null : ndarray of shape (k, r) or None
         Orthonormal directions without information.
     constant : ndarray of bool of shape (k,) or None
-        Parameters of columns that do not vary.
+        Parameters of constant columns.
     """
 
     covariance: Array
@@ -60,9 +60,9 @@ class Spread:
     constant: Array | None = None
 
     def undetermined(self, change: Array) -> Array:
-        """Which of the parameters that `change` makes of the standardised ones are not determined.
+        """Which parameters, after the linear map `change`, are not determined.
 
-        A column that does not vary is taken as absent: it leaves the intercept determined.
+        A constant column counts as absent, so that the intercept stays determined.
         """
         found = np.zeros(len(change), dtype=bool)
         if self.null is not None:
@@ -76,12 +76,12 @@ class Spread:
 def spread_of(solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Spread:
     """Covariance of the standardised parameters: the inverse information, or a sandwich around `meat`.
 
-    Where columns depend on each other it is the pseudo-inverse, which is right for all that is determined.
+    If columns are linearly dependent, it is the pseudo-inverse, which is correct for all that is determined.
 
     Parameters
     ----------
     hessian : ndarray of shape (k, k)
-        Of the mean loss with its penalty.
+        Hessian of the mean loss with its penalty.
     meat : ndarray of shape (k, k), optional
         Sum of squared gradients over the rows.
     """
@@ -100,9 +100,9 @@ def spread_of(solution: LogisticSolution, hessian: Array, meat: Array | None = N
 
 
 def to_data(scale: ColumnScale, n_scores: int) -> Array:
-    """The matrix from standardised parameters of all scores to contrasts in the units of the data.
+    """The linear map from standardised parameters of all scores to contrasts in the units of the data.
 
-    With several scores these are differences to the first class.
+    With several scores, the contrasts are differences from the first class.
     """
     if n_scores == 1:
         return scale.matrix()
@@ -111,7 +111,7 @@ def to_data(scale: ColumnScale, n_scores: int) -> Array:
 
 
 def table(model: Any, solution: LogisticSolution, spread: Spread, kind: str, level: float) -> OddsSummary:
-    """Arrange coefficients and covariance."""
+    """Arrange coefficients and covariance in a summary."""
     check_number("summary", "level", level, 0.0, 1.0, open_low=True)
     n_scores, fit_intercept = len(solution.coef), bool(model.fit_intercept)
     change = to_data(solution.scale, n_scores)
@@ -130,7 +130,8 @@ def table(model: Any, solution: LogisticSolution, spread: Spread, kind: str, lev
         p, low, high = (np.full(coef.shape, np.nan) for _ in range(3))
     elif isinstance(solution, FirthSolution) and kind == "classical":
         ends, tests = firth_intervals(solution, float(level), ~unknown)
-        low, high, p = ends[None, :, 0].copy(), ends[None, :, 1].copy(), tests[None].copy()  # what is kept stays
+        # Copies, so that the cached values stay unchanged.
+        low, high, p = ends[None, :, 0].copy(), ends[None, :, 1].copy(), tests[None].copy()
 
     def shaped(values: Array) -> Array:
         return np.asarray(values[0] if n_scores == 1 else values)
@@ -165,7 +166,7 @@ def table(model: Any, solution: LogisticSolution, spread: Spread, kind: str, lev
 
 
 def absent(spread: Spread, n_scores: int) -> int:
-    """By how many fewer parameters the fit would be the same: the dimension of what is not determined."""
+    """The number of parameters that are not determined."""
     k = len(spread.covariance)
     lost = [] if spread.null is None else [spread.null]
     lost += [] if spread.constant is None else [np.eye(k)[:, spread.constant]]

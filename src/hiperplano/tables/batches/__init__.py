@@ -1,4 +1,4 @@
-"""Tables that are read some rows at a time: files of Parquet, Arrow and text, and whatever yields record batches."""
+"""Tables that are read in batches: files of Parquet, Arrow and text, and functions that yield record batches."""
 
 from hiperplano.tables.batches.finding import find_tables
 from hiperplano.tables.batches.table import BatchedTable

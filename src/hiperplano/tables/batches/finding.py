@@ -1,4 +1,4 @@
-"""Where tables that are read in batches come from: a file, a folder, a pattern, several of them, or a dataset."""
+"""Sources of tables that are read in batches: a file, a folder, a pattern, several of them, or a dataset."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def find_tables(
         A file, a folder (its files, also those in folders of the form `key=value`, which become columns), a pattern
         such as `sales/*.parquet`; or a function that yields record batches whenever it is called.
     labels : sequence of str
-        Columns of text tables whose whole numbers stay whole.
+        Columns of text tables whose integers stay integers.
     separator, decimal : str, optional
-        Of text tables; found by looking at their beginning by default.
+        Format of text tables; detected from their beginning by default.
     """
     if callable(where):
         return [GivenBatches(where)]
@@ -52,7 +52,7 @@ def find_tables(
 
 
 def _expanded(given: str) -> list[str]:
-    """The files of a path, sorted; hidden ones, and marks such as `_SUCCESS`, are none."""
+    """The files of a path, sorted, without hidden ones and markers such as `_SUCCESS`."""
     found = sorted(glob(given, recursive=True)) if has_magic(given) and not Path(given).exists() else [given]
     paths: list[str] = []
     for each in map(Path, found):
@@ -71,7 +71,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _partition_keys(paths: list[str]) -> dict[str, dict[str, Any]]:
-    """What folders of the form `key=value` tell of each file, with one type for each key."""
+    """Values from folders of the form `key=value` for each file, with one type for each key."""
     if not any("=" in part for path in paths for part in Path(path).parts[:-1]):
         return {}
     first = [path for path in paths if Path(path).stat().st_size]
@@ -104,10 +104,10 @@ def _table_file(
 
 
 def _of_dataset(dataset: Any) -> list[BatchedTable]:
-    """The Parquet files of a dataset one by one; any other as one sequence of batches."""
+    """The Parquet files of a dataset one by one; any other dataset as one sequence of batches."""
     try:
         fragments = list(dataset.get_fragments())
-    except ValueError:  # it has a filter, which must be left to it
+    except ValueError:  # it has a filter, which only the dataset can apply
         fragments = []
     if fragments and all(isinstance(each, arrow_dataset.ParquetFileFragment) for each in fragments):
         return [

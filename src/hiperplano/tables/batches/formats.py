@@ -1,4 +1,4 @@
-"""How files of each kind are read some rows at a time."""
+"""Readers of batches for each file format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TEXT_BLOCK = 2**22
 
 @dataclass(frozen=True)
 class ParquetTable(TableFile):
-    """A Parquet file. Its pages are decoded as they are needed, so that row groups may be larger than memory."""
+    """A Parquet file. Pages are decoded on demand, so that row groups may be larger than memory."""
 
     by_column = True
 
@@ -79,7 +79,7 @@ class ParquetTable(TableFile):
 
     def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         with self.reading() as stream:
-            # Buffering ahead, pyarrow's default, would hold the whole file.
+            # Pre-buffering, pyarrow's default, would hold the whole file.
             file = pq.ParquetFile(stream, read_dictionary=self._texts(columns), buffer_size=_BUFFER, pre_buffer=False)
             groups = list(range(file.metadata.num_row_groups))
             while groups and skip >= (size := file.metadata.row_group(groups[0]).num_rows):
@@ -114,14 +114,14 @@ class ArrowTable(TableFile):
 
 @dataclass(frozen=True)
 class TextTable(TableFile):
-    """A text table. The types of its columns are told by its first rows; whole numbers may get fractions later.
+    """A text table. Column types are inferred from its first rows; integers may become floats later.
 
     Attributes
     ----------
     as_they_are : tuple of str
-        Columns whose whole numbers stay so: labels.
+        Columns whose integers stay integers: labels.
     separator, decimal : str or None
-        None: found by looking at the beginning of the file.
+        None: detected from the beginning of the file.
     """
 
     as_they_are: tuple[str, ...] = ()
@@ -154,7 +154,7 @@ class TextTable(TableFile):
 
     @contextmanager
     def _open(self, types: dict[str, pa.DataType]) -> Iterator[Any]:
-        """The reader of its rows; what it cannot read is an error that names the row."""
+        """The reader of its rows; errors name the row."""
         try:
             with self._reader(types) as reader:
                 yield reader
@@ -193,7 +193,7 @@ class TextTable(TableFile):
         return self._odd_cell(column, value or found[3], row, found[2])
 
     def _counted(self, why: str) -> str:
-        """The same complaint with the number of the row, which Arrow only counts without threads."""
+        """The same error with the number of the row, which Arrow counts only without threads."""
         try:
             with self._reader({}, threads=False) as reader:
                 deque(reader, maxlen=0)
@@ -217,7 +217,7 @@ class TextTable(TableFile):
         )
 
     def _first_odd_cell(self, column: str, kind: str) -> tuple[int, str]:
-        """The row, from 1 on, and text of the first cell that cannot be converted."""
+        """The row, counted from 1, and the text of the first cell that cannot be converted."""
         row = 0
         with self._open({each.name: pa.string() for each in self._schema}) as reader:
             for batch in reader:
@@ -229,7 +229,7 @@ class TextTable(TableFile):
 
 
 def _has_no_nulls(cells: Any, definition_level: int) -> bool:
-    """Whether the footer of a file says so of a column of a row group."""
+    """Whether the footer of a file states that a column of a row group has no nulls."""
     told = cells.statistics
     return definition_level == 0 or (told is not None and told.has_null_count and told.null_count == 0)
 

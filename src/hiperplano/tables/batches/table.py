@@ -1,4 +1,4 @@
-"""A table that is read some rows at a time, as often as asked."""
+"""A table that is read in batches, repeatedly."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hiperplano.tables.reading import ReadErrors, no_such_column
 
 @dataclass(frozen=True)
 class RowsByColumn:
-    """Rows of which a column is decoded when it is asked for: used in the place of a `pyarrow.Table`.
+    """Rows whose columns are decoded on demand, used instead of a `pyarrow.Table`.
 
-    One column after the other stays in the cache until it has been used; all at once would go to memory and back.
+    One column at a time stays in the cache until it has been used; all at once would go to memory and back.
     """
 
     num_rows: int
@@ -29,7 +29,7 @@ class RowsByColumn:
 
 
 class BatchedTable(ABC):
-    """Rows in batches; one file, or what a function yields.
+    """Rows in batches, from one file or from a function.
 
     Attributes
     ----------
@@ -58,31 +58,34 @@ class BatchedTable(ABC):
         """
 
     def odd_cell(self, column: str, kind: pa.DataType) -> Message | None:
-        """What to say of the first cell that is not of the kind that other tables have, where cells are texts."""
+        """Message about the first cell of another kind than in other tables, for text cells."""
         return None
 
     def groups(self) -> Sequence[int] | None:
-        """Rows of its parts, each of which can be read by itself, column by column; None where there are none."""
+        """Sizes of the parts that can be read separately, column by column; None if there are none."""
         return None
 
     def rows_of_groups(self, columns: Sequence[str], spans: Iterable[range]) -> Iterator[RowsByColumn]:
-        """The rows of such parts, some neighbours at a time; not to be used after the next are asked for.
+        """The rows of such parts, some neighbours at a time; valid until the next are requested.
 
-        Only of tables for which `groups` names some.
+        Only for tables with `groups`.
         """
         raise NotImplementedError
 
     def is_complete(self, columns: Sequence[str]) -> bool:
-        """Whether it is known, before they are read, that no cell of these columns is empty. (NaN is a number here.)"""
+        """Whether it is known, before they are read, that no cell of these columns is empty.
+
+        (NaN is a number here.)
+        """
         return False
 
     @property
     @abstractmethod
     def state(self) -> str:
-        """Another one when the rows are no longer the same, as far as can be told without reading them."""
+        """Changes when the rows change, as far as that can be detected without reading them."""
 
     def has(self, columns: Sequence[str]) -> None:
-        """An error for the first column that is not there."""
+        """Raise an error for the first missing column."""
         there = self.schema().names
         for name in columns:
             if name not in there:
@@ -96,7 +99,7 @@ class TableFile(BatchedTable):
     Attributes
     ----------
     partition : mapping of str to value
-        Columns that have the same value in all rows of the file, told by the folders it is in.
+        Columns with one value for the whole file, from the names of its folders.
     filesystem : pyarrow FileSystem
     """
 
@@ -111,7 +114,7 @@ class TableFile(BatchedTable):
 
     @contextmanager
     def reading(self) -> Iterator[Any]:
-        """The open file; what goes wrong while it is read names it."""
+        """The open file; errors while reading name the file."""
         with ReadErrors(Path(self.name)), self.filesystem.open_input_file(self.name) as stream:
             yield stream
 
@@ -124,7 +127,7 @@ class TableFile(BatchedTable):
 
     @abstractmethod
     def _own_schema(self) -> pa.Schema:
-        """Of the columns in the file."""
+        """Schema of the columns in the file."""
 
     def batches(
         self, columns: Sequence[str], rows: int, skip: int = 0, parallel: bool = True
@@ -152,7 +155,7 @@ class TableFile(BatchedTable):
 
 @dataclass(frozen=True)
 class GivenBatches(BatchedTable):
-    """Record batches, or tables, from a function that can be called again."""
+    """Record batches, or tables, from a function that can be called repeatedly."""
 
     make: Callable[[], Iterable[Any]]
     name: str = "the given batches"
@@ -182,12 +185,12 @@ def _cut(given: Any, columns: list[str], rows: int, name: str) -> Iterator[pa.Re
 
 
 def typed_table(tables: Sequence[BatchedTable]) -> BatchedTable:
-    """The first table that tells a type for each of its columns, or the first of all: text without rows tells none."""
+    """The first table with a type for each column, or the first of all; a text table without rows has no types."""
     return next((table for table in tables if pa.null() not in table.schema().types), tables[0])
 
 
 def from_row(batches: Iterable[pa.RecordBatch], skip: int) -> Iterator[pa.RecordBatch]:
-    """Batches without the first rows of them all."""
+    """Batches without the first `skip` rows."""
     for batch in batches:
         if skip >= batch.num_rows:
             skip -= batch.num_rows

@@ -1,1 +1,1 @@
-"""A fit from a file to its results: split, select, fit, evaluate, tell."""
+"""A fit from a file to its results: split, selection, fit, evaluation, output."""

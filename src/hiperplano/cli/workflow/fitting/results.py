@@ -1,4 +1,4 @@
-"""What is said of a fit: the verdict first, then figures, notes and coefficients."""
+"""Output of a fit: the verdict first, then metrics, notes and coefficients."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from hiperplano.report.verdict import verdict, weighting_sentence
 
 _ = translator("terminal")
 
-_MOST_COEFFICIENTS = 15  # on one screen
+_MOST_COEFFICIENTS = 15  # most coefficients shown, to fit on one screen
 _MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
 class Results:
-    """All that is known of a fit.
+    """Results of a fit.
 
     Attributes
     ----------
     measures : dict
-        Figures by part of the rows: "training", "validation".
+        Metrics by part of the rows: "training", "validation".
     steps : list of Step
-        Of the selection of columns.
+        Steps of the selection of columns.
     """
 
     problem: Problem
@@ -57,12 +57,12 @@ class Results:
 
     @property
     def rows(self) -> dict[str, int]:
-        """Rows of each part."""
+        """Number of rows of each part."""
         return dict(zip(self.measures, (len(labels) for labels in self.parts.labels), strict=False))
 
 
 def coding_notes(coding: Coding) -> list[str]:
-    """What became of columns that a model does not see as they are."""
+    """Notes on columns that a model does not use unchanged."""
     notes: list[str] = []
     for name, others in coding.left_out_.items():
         if others:
@@ -81,7 +81,7 @@ def coding_notes(coding: Coding) -> list[str]:
 
 
 def print_results(terminal: Terminal, results: Results, everything: bool) -> None:
-    """Verdict, figures, notes, coefficients; all columns and coefficients only if asked for."""
+    """Print verdict, metrics, notes and coefficients; all columns and coefficients only on request."""
     if not terminal.prints_text:
         return
     problem, fitted = results.problem, results.fitted
@@ -136,7 +136,7 @@ def _ending(fitted: FittedModel) -> str:
 
 
 def results_json(results: Results, metadata: Metadata, files: dict[str, Path]) -> dict[str, Any]:
-    """The same for machines."""
+    """The results as JSON data."""
     fitted = results.fitted
     found: Coefficients | None = read_coefficients(results.subject, results.coding.get_feature_names_out().tolist())
     return {

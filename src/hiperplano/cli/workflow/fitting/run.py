@@ -1,4 +1,4 @@
-"""From a file to a model, its metrics and its report: what `fit` and `demo` do."""
+"""From a file to a model, its metrics and its report: the work of `fit` and `demo`."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ _BANDS = 10
 
 @dataclass(frozen=True)
 class Settings:
-    """How to fit.
+    """Settings of a fit.
 
     Attributes
     ----------
     validation : float or Path
-        Share of the rows, 0 for none, or another file.
+        Share of the rows, 0 for no validation, or another file.
     strength : dict of str to float
-        C or alpha, where given.
+        C or alpha, if given.
     class_weight : str or None
         "balanced", or weights by label as a=1,b=5.
     weight, split_by : str or None
-        Columns of weights, and of times or groups by which rows are split.
+        Column of weights, and column of times or groups for the split.
     everything : bool
-        Whether to print all that is known.
+        Whether to print all columns and coefficients.
     """
 
     model: str = "auto"
@@ -71,7 +71,7 @@ class Settings:
 
     @property
     def aside(self) -> list[str]:
-        """Columns that are not for the model."""
+        """Columns that the model does not use."""
         return list(dict.fromkeys(name for name in (self.weight, self.split_by) if name is not None))
 
 
@@ -81,9 +81,9 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
     Parameters
     ----------
     path : Path
-        Of the table.
+        Path of the table.
     target : str
-        Name of its column.
+        Name of the target column.
     """
     with terminal.progress_bar(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
         problem = read_problem(path, target, choices, aside=settings.aside, step=step)
@@ -110,7 +110,7 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         metadata.attach(subject.model)
         step(_("writing"))
         folder = ensure_folder(settings.out)
-        if getattr(fitted.linear, "firth", False):  # whose intervals need the rows, which no file holds
+        if getattr(fitted.linear, "firth", False):  # its intervals need the rows, which a saved model does not hold
             fitted.linear.summary()
         save(subject.model, folder / "model.skops")
         files = {"model": folder / "model.skops"}
@@ -124,7 +124,7 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
 
 
 def _select(coding: Coding, parts: Split, problem: Problem, settings: Settings) -> list[Step]:
-    """Steps of the selection that was asked for."""
+    """Steps of the requested selection."""
     if settings.select is None:
         return []
     classification = problem.target.task == CLASSIFICATION
@@ -152,7 +152,7 @@ def _wishes(problem: Problem, settings: Settings) -> Wishes:
 
 
 def class_weight_of(given: str | None, classes: list[Any]) -> Any:
-    """Weights by label, from a=1,b=5; or the word balanced."""
+    """Weights by label, from a=1,b=5; or "balanced"."""
     if given is None or given == "balanced":
         return given
     by_text = {str(label): label for label in classes}
@@ -208,7 +208,7 @@ def _subject(
 
 
 def _measures(subject: Subject, parts: Split, wishes: Wishes) -> dict[str, dict[str, float]]:
-    """Of training and of validation, where there is one."""
+    """Metrics of training and, if present, validation rows."""
     samples = {"training": subject.fitted_on} | ({"validation": subject.validation} if parts.validated else {})
     found = {part: evaluate_sample(sample, wishes.costs) for part, sample in samples.items()}
     if subject.task == "two classes" and wishes.costs is None and subject.validation.probabilities is not None:
@@ -218,7 +218,7 @@ def _measures(subject: Subject, parts: Split, wishes: Wishes) -> dict[str, dict[
 
 
 def _weights_note(fitted: FittedModel, parts: Split) -> str:
-    """How a likelihood takes weights that do not count rows."""
+    """A note on how a likelihood treats weights that are not counts."""
     weight = parts.weights[0]
     if weight is None or not isinstance(getattr(fitted.linear, "solution_", None), LogisticSolution):
         return ""
@@ -234,7 +234,7 @@ def _weights_note(fitted: FittedModel, parts: Split) -> str:
 
 
 def _tuned(fitted: FittedModel) -> list[str]:
-    """What cross-validation chose."""
+    """The parameter chosen by cross-validation."""
     for name in ("C", "alpha"):
         value = getattr(fitted.linear, f"{name}_", None)
         if value is not None and len(np.unique(value)) == 1:

@@ -1,4 +1,4 @@
-"""Columns chosen by backward elimination, with every step kept."""
+"""Selection of columns by backward elimination; every step is recorded."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hiperplano.report.number_format import decimal
 _ = translator("terminal")
 
 CRITERIA = ("aic", "bic")
-_MOST_COLUMNS = 60  # each step fits as many models as there are columns left
+_MOST_COLUMNS = 60  # most columns, since each step fits as many models as there are columns left
 
 
 @dataclass(frozen=True)
 class Step:
-    """A column or term left out, and the criterion before and after."""
+    """A removed column or term, and the criterion before and after."""
 
     left_out: str
     before: float
@@ -35,17 +35,17 @@ class Step:
 def eliminate(
     coding: Coding, frame: Any, y: Array, classification: bool, criterion: str, weight: Array | None = None
 ) -> list[Step]:
-    """Leave out, one by one, what improves AIC or BIC most by its absence, until nothing does.
+    """Remove, one by one, the column or term whose removal improves AIC or BIC most, until none does.
 
-    A column goes with all its categories and its indicator of missing values.
+    A column is removed with all its categories and its indicator of missing values.
 
     Parameters
     ----------
     coding : Coding
-        Not fitted; of all columns.
+        Unfitted coding of all columns.
     frame, y : training rows
     classification : bool
-        By plain logistic regression; else by least squares.
+        Use unpenalised logistic regression; otherwise least squares.
     """
     rows = coding.fit_transform(frame)
     groups = {
@@ -80,7 +80,7 @@ def eliminate(
 
 
 def without(columns: Sequence[Column], terms: Sequence[str], steps: Sequence[Step]) -> tuple[list[Column], list[str]]:
-    """The columns, those left out marked, and the terms that remain."""
+    """The columns, with removed ones marked, and the remaining terms."""
     gone = {step.left_out for step in steps}
     remaining = [term for term in terms if term not in gone]
     needed = {column.name for column in columns if any(column.name in term for term in remaining)}
@@ -94,7 +94,7 @@ def without(columns: Sequence[Column], terms: Sequence[str], steps: Sequence[Ste
 
 
 def selection_note(steps: Sequence[Step], criterion: str) -> str:
-    """The steps in one sentence."""
+    """The steps as one sentence."""
     if not steps:
         return Message("selection by {criterion}: every column stays", criterion=criterion.upper())
     way = ", ".join(f"{step.left_out} ({decimal(step.after, 1).text})" for step in steps)
@@ -107,13 +107,13 @@ def selection_note(steps: Sequence[Step], criterion: str) -> str:
 
 
 def _criterion(rows: Any, y: Array, classification: bool, criterion: str, weight: Array | None) -> float:
-    """−2·log-likelihood plus 2, or log n, for each parameter."""
+    """−2·log-likelihood plus 2, or log n, per parameter."""
     from hiperplano import LinearRegression, LogisticRegression
 
     n = len(rows) if weight is None else float(weight.sum())
     price = 2.0 if criterion == "aic" else float(np.log(n))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a separated fit has its deviance all the same
+        warnings.simplefilter("ignore")  # a separated fit still has a deviance
         if classification:
             model = LogisticRegression(C=np.inf).fit(rows, y, sample_weight=weight)
             scores = max(len(model.classes_) - 1, 1)

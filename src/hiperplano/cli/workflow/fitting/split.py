@@ -1,4 +1,4 @@
-"""Rows for training and rows for validation: by chance, by a column, from another file, or all for training."""
+"""Split into training and validation rows: at random, by a column, from another file, or all for training."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Split:
     Attributes
     ----------
     frames, labels : pair
-        Of training and of validation.
+        Rows and labels for training and for validation.
     weights : pair of ndarray or None
-        Of the same rows, all above 0.
+        Weights of these rows, all positive.
     note : str
-        How the rows were split, where not by chance.
+        How the rows were split, if not at random.
     """
 
     frames: tuple[Any, Any]
@@ -48,14 +48,14 @@ class Split:
 def split_rows(
     problem: Problem, choices: TableOptions, validation: float | Path, by: str | None, weight: str | None, seed: int
 ) -> Split:
-    """Split as a person asks.
+    """Split rows by the given options.
 
     Parameters
     ----------
     validation : float or Path
-        Share of the rows, 0 for none, or another file.
+        Share of the rows, 0 for no validation, or another file.
     by : str or None
-        Column that splits: the latest of a time, or whole groups.
+        Column for the split: the latest times, or whole groups, are for validation.
     weight : str or None
         Column of weights.
     """
@@ -79,7 +79,7 @@ def split_rows(
 
 
 def _counting(split: Split) -> Split:
-    """Without the rows of weight 0: they do not exist."""
+    """Remove the rows of weight 0."""
     first, second = split.weights
     if first is None or second is None or (first.all() and second.all()):
         return split
@@ -92,13 +92,13 @@ def _counting(split: Split) -> Split:
 
 
 def check_weights(values: Any, name: str) -> Array:
-    """Weights of rows from a column.
+    """Validated weights of rows from a column.
 
     Parameters
     ----------
     values : Series
     name : str
-        Of the column.
+        Name of the column.
     """
     if values.dtype.kind not in "iuf" or values.isna().any() or (values < 0).any():
         raise InvalidParameter(
@@ -108,7 +108,7 @@ def check_weights(values: Any, name: str) -> Array:
 
 
 def _by_column(problem: Problem, name: str, share: float, seed: int) -> tuple[Array, Array, Message]:
-    """The last rows of a time or number, or some of the groups, as a validation set."""
+    """The last rows by a time or number, or some of the groups, as a validation set."""
     values = problem.extra[name]
     if values.isna().any():
         raise InvalidData(

@@ -1,1 +1,1 @@
-"""Scorecards at the terminal: making, monitoring, explaining."""
+"""Scorecards at the terminal: creation, monitoring, explanation."""

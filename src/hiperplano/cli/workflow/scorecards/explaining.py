@@ -1,4 +1,4 @@
-"""What the score of one row of a table consists of."""
+"""Explanation of the score of one row of a table."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def explain_table_row(
     Returns
     -------
     table : Table
-        From the largest part on.
+        The contributions, the largest first.
     notes : list of str
-        What a person should know of how the table was read.
+        Notes for the user on how the table was read.
     """
     pipeline, metadata = load_with_metadata(model)
     table, source = read_table(file, separator=separator, decimal=decimal)
@@ -79,7 +79,7 @@ def _terms(pipeline: Any, metadata: Metadata, row: Array) -> Table:
 
 
 def _decided(parts: ModelParts, metadata: Metadata, scores: Array) -> tuple[int, float, Message]:
-    """Which score is taken apart, with which sign, and what it leads to."""
+    """The score to explain, its sign, and the resulting decision."""
     if metadata.task == "regression":
         return 0, 1.0, Message("{target}: predicted {value}", target=metadata.target, value=significant(scores[0]).text)
     labels = np.asarray(parts.linear.classes_).tolist()

@@ -38,7 +38,7 @@ _ = translator("terminal")
 
 @dataclass(frozen=True)
 class ScorecardSettings:
-    """How to make a scorecard.
+    """Settings of a scorecard.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ScorecardSettings:
     scale : (float, float, float)
         Points to double the odds, base score, base odds.
     money : (float or None, float or None)
-        What an approved non-event brings, and what an approved event costs.
+        Gain of an approved non-event, and loss of an approved event.
     """
 
     special: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class ScorecardSettings:
 
 @dataclass(frozen=True)
 class ScorecardResult:
-    """What was made of a table."""
+    """The scorecard made from a table, and its results."""
 
     card: Scorecard
     subject: Subject
@@ -84,9 +84,9 @@ def make_scorecard(
     Parameters
     ----------
     path : Path
-        Of the table.
+        Path of the table.
     target : str
-        Name of its column.
+        Name of the target column.
     """
     with terminal.progress_bar(_("reading"), steps=5) as step, terminal.capture_warnings():
         problem = read_problem(path, target, choices, keep_codes=True, step=step)
@@ -116,7 +116,7 @@ def make_scorecard(
 
 
 def _name_common_event(terminal: Terminal, problem: Problem) -> None:
-    """Defaults and claims are rare; an event that is not may have been guessed wrongly."""
+    """Add a note if the event is the more common class, since it may have been guessed wrongly."""
     event = problem.target.positive
     (other,) = (label for label in problem.target.classes if label != event)
     share = float((problem.target.values == event).mean())
@@ -185,7 +185,7 @@ def _fit(
 
 
 def _encoder(columns: list[Column], settings: ScorecardSettings) -> WoEEncoder:
-    """Kinds as inferred; codes that look like "no value" have bins of their own, and so have those that were named."""
+    """The encoder: inferred kinds, with separate bins for named codes and for values that look like missing ones."""
     special: dict[str, Any] = {column.name: list(column.codes) for column in columns if column.codes}
     special |= _special_codes(settings.special)
     rules: dict[str, dict[str, Any]] = {
@@ -202,7 +202,7 @@ def _encoder(columns: list[Column], settings: ScorecardSettings) -> WoEEncoder:
 
 
 def _special_codes(given: tuple[str, ...]) -> dict[str, dict[str, list[Any]]]:
-    """The codes of each column: those of one option share a bin."""
+    """The special codes of each column; those of one option share a bin."""
     found: dict[str, dict[str, list[Any]]] = {}
     for text in given:
         ((name, codes),) = options.pairs("--special", [text]).items()
@@ -219,7 +219,7 @@ def _number_or_text(code: str) -> Any:
 
 
 def _read_cuts(path: Path | None, names: list[str]) -> dict[str, Any]:
-    """Bins made by hand."""
+    """Read manual bins."""
     if path is None:
         return {}
     try:
@@ -275,7 +275,7 @@ def _write(
 
 
 def _export(terminal: Terminal, card: Scorecard, table: str, folder: Path) -> dict[str, Path]:
-    """The scorecard for review, for a database and for a spreadsheet."""
+    """Export the scorecard for review, for a database and for a spreadsheet."""
     writers: dict[str, Callable[[Path], object]] = {
         "json": lambda path: to_json(card, path=path),
         "sql": lambda path: to_sql(card, f'"{table}"', path=path),
@@ -293,11 +293,11 @@ def _export(terminal: Terminal, card: Scorecard, table: str, folder: Path) -> di
 
 
 def _taken(column: Column, problem: Problem, card: Scorecard) -> Column:
-    """The column as the scorecard takes it: codes are not missing, but have a bin of their own."""
+    """The column as the scorecard uses it: codes are not missing, but have their own bin."""
     codes = (card.encoder.per_column or {}).get(column.name, {}).get("special_codes")
     if not codes:
         return column
-    shown = [f"{code:g}" if isinstance(code, float) else str(code) for code in codes]  # names, where they have them
+    shown = [f"{code:g}" if isinstance(code, float) else str(code) for code in codes]  # names, if the codes have them
     listed = ("; " if isinstance(codes, dict) else ", ").join(shown)
     why = Message("codes with a bin of their own: {codes}", codes=listed)
     return replace(column, why=why, missing=int(problem.frame[column.name].isna().sum()))

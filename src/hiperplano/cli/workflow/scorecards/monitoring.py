@@ -1,4 +1,4 @@
-"""A saved scorecard compared with a table of new applicants."""
+"""Comparison of a saved scorecard with a table of new applicants."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def monitor_table(
     Parameters
     ----------
     target : str or None
-        Column of outcomes; that of the fit where the table has it.
+        Column of outcomes; by default that of the fit, if the table has it.
     page : Path or None
-        Where to write the findings as an HTML page.
+        Path of an HTML page with the findings.
 
     Returns
     -------
     found : Monitoring
     notes : list of str
-        What a person should know of how the table was read.
+        Notes for the user on how the table was read.
     """
     pipeline, metadata = load_with_metadata(model)
     card = pipeline[-1]
@@ -51,7 +51,7 @@ def monitor_table(
     name = target or metadata.target
     if name in table.column_names:
         known = np.asarray(table.column(name).is_valid())
-        y = np.full(len(known), None, dtype=object)  # of the latest applicants no outcome is known yet
+        y = np.full(len(known), None, dtype=object)  # the outcomes of recent applicants may not be known yet
         if known.any():
             y[known] = labels_of_model(file, name, table.column(name).drop_null(), np.asarray(card.classes_))
     elif target is not None:

@@ -26,7 +26,7 @@ def terminal_table(table: Table, leave_out: Sequence[str] = ()) -> RichTable:
     Parameters
     ----------
     leave_out : sequence of str
-        Columns for which a terminal has no room.
+        Columns to omit at a terminal.
     """
     shown = make_table(escape(translate(table.title)))
     texts = dict(zip(table.columns, zip(*table.cells(), strict=True), strict=True)) if len(table) else {}
@@ -48,5 +48,5 @@ def terminal_table(table: Table, leave_out: Sequence[str] = ()) -> RichTable:
 
 
 def _once(names: list[str]) -> list[str]:
-    """Names that are repeated from the row above are left out."""
+    """Omit names that repeat the one in the row above."""
     return [name if i == 0 or names[i - 1] != name else "" for i, name in enumerate(names)]

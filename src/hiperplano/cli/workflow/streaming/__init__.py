@@ -1,1 +1,1 @@
-"""Tables that do not fit into memory: fits and predictions that read them some rows at a time."""
+"""Tables larger than memory: fits and predictions that read a block of rows at a time."""

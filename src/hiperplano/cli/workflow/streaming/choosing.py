@@ -1,4 +1,4 @@
-"""Whether a table is read as a whole, or some rows at a time."""
+"""Decision whether a table is read as a whole or in blocks of rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 from hiperplano.messages import Message
 from hiperplano.tables.reading import file_format
 
-_SHARE = 0.4  # of the free memory that a table may take as it is in files; coded and copied it takes more
+_SHARE = 0.4  # share of the free memory that a table may take before coding, which needs more
 
 
 def reason_to_stream(path: Path, asked: bool) -> Message | None:
-    """Why a table is read some rows at a time, for a person; None where it is not."""
+    """The reason to read a table in blocks, for the user; None if it is read as a whole."""
     if path.is_dir() or (has_magic(str(path)) and not path.exists()):
         return Message("{file} is read some rows at a time, as folders and patterns are", file=path)
     if asked:
@@ -34,7 +34,7 @@ def reason_to_stream(path: Path, asked: bool) -> Message | None:
 
 
 def _bytes_in_memory(path: Path) -> float:
-    """About what the columns of a file take."""
+    """Approximate size in memory of the columns of a file."""
     if path.stat().st_size < 2**20 or file_format(path).name != "parquet":
         return float(path.stat().st_size)
     found = pq.read_metadata(path)
@@ -44,5 +44,5 @@ def _bytes_in_memory(path: Path) -> float:
 def _free_memory() -> float:
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):  # not every system tells
+    except (ValueError, OSError, AttributeError):  # not supported by every system
         return float("inf")

@@ -1,4 +1,4 @@
-"""`hiperplano fit` for tables that are read some rows at a time."""
+"""`hiperplano fit` for tables that are read in blocks of rows."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _ = translator("terminal")
 
 _SAMPLE_ROWS, _SAMPLE_FILES = 50_000, 20
 _MOST_COEFFICIENTS = 15
-_MOST_LABELS = 50  # different values of a target in some rows, beyond which it is a number, or no target
+_MOST_LABELS = 50  # distinct values of a target in the first rows above which it is not a class
 
 
 @dataclass(frozen=True)
 class _Read:
-    """What the beginning of the files told, and all their rows."""
+    """Facts from the beginning of the files, and all their rows."""
 
     columns: list[Column]
     target: Target
@@ -60,7 +60,7 @@ class _Read:
 def run_stream(
     terminal: Terminal, path: Path, target: str, choices: TableOptions, settings: Settings, reason: Message
 ) -> None:
-    """Scan, split, fit, measure, save, and print the results; there is no report."""
+    """Scan, split, fit, evaluate, save, and print the results; there is no report."""
     _refuse_options(settings)
     with terminal.capture_warnings():
         read = _read(path, target, choices, settings, shown=terminal.prints_text)
@@ -102,7 +102,7 @@ def run_stream(
 
 
 def _refuse_options(settings: Settings) -> None:
-    """Options that need all rows at once."""
+    """Reject options that need all rows at once."""
     scores = _("decisions are judged by the scores of all rows held out")
     for option, given, why in (
         ("--cost", settings.cost, scores),
@@ -125,7 +125,7 @@ def _refuse_options(settings: Settings) -> None:
 
 
 def _no_report(settings: Settings) -> list[Message]:
-    """A note for who expects a report."""
+    """A note that there is no report."""
     if not settings.report:
         return []
     return [
@@ -137,7 +137,7 @@ def _no_report(settings: Settings) -> list[Message]:
 
 
 def _read(path: Path, target: str, choices: TableOptions, settings: Settings, shown: bool) -> _Read:
-    """The columns as the beginning of the files tells them, and the rows of all files coded by them."""
+    """The columns as inferred from the beginning of the files, and the coded rows of all files."""
     tables = find_tables(path, [target], choices.separator, choices.decimal)
     names = tables[0].schema().names
     for name in (target, *settings.aside, *(choices.drop or []), *(choices.only or [])):
@@ -157,21 +157,21 @@ def _read(path: Path, target: str, choices: TableOptions, settings: Settings, sh
 
 
 def _with_all_labels(some: pa.ChunkedArray, rows: ScannedRows) -> pa.ChunkedArray:
-    """Labels of some rows, and one more of each that only others have; numbers of a regression as they are."""
+    """Labels of the sampled rows, plus one of each label that occurs only in other rows; numbers are unchanged."""
     known = set(pc.unique(some).to_pylist())
     if len(known) > _MOST_LABELS:
         return some
     plain = some.cast(some.type.value_type) if pa.types.is_dictionary(some.type) else some
     (labels,) = rows.fold(DistinctLabels(), lambda left, right: (np.union1d(left[0], right[0]),))
     every = pa.array(labels.tolist()).cast(plain.type)
-    if len(every) == 1:  # refused, with the number of all rows
+    if len(every) == 1:  # rejected later, with the number of all rows
         return pa.chunked_array([pa.DictionaryArray.from_arrays(np.zeros(rows.n_rows, dtype=np.int8), every)])
     others = [label for label in every.to_pylist() if label not in known]
     return pa.chunked_array([*plain.chunks, pa.array(others, plain.type)]) if others else some
 
 
 def _sample(tables: Sequence[BatchedTable], names: list[str]) -> pa.Table:
-    """The first rows of some of the files, for the kinds of columns."""
+    """The first rows of some of the files, from which the kinds of columns are inferred."""
     chosen = [tables[k] for k in np.unique(np.linspace(0, len(tables) - 1, _SAMPLE_FILES).astype(int))]
     found = []
     for table in chosen:
@@ -186,14 +186,14 @@ def _sample(tables: Sequence[BatchedTable], names: list[str]) -> pa.Table:
 
 
 def _finite(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Cells without infinity: who reads all rows can say in which file and row it is."""
+    """Replace infinity, since the pass over all rows can name its file and row."""
     if not pa.types.is_floating(cells.type):
         return cells
     return pc.if_else(pc.is_inf(cells), pa.scalar(None, cells.type), cells)
 
 
 def _split(rows: ScannedRows, settings: Settings) -> tuple[ScannedRows, ScannedRows | None]:
-    """Rows for training and, by chance, some to measure by."""
+    """Rows for training and, at random, rows for evaluation."""
     share = float(settings.validation) if not isinstance(settings.validation, Path) else 0.0
     if not share:
         return rows, None
@@ -203,7 +203,7 @@ def _split(rows: ScannedRows, settings: Settings) -> tuple[ScannedRows, ScannedR
 
 
 def _fit(target: Target, rows: ScannedRows, settings: Settings) -> tuple[FittedModel, str]:
-    """The model, and a note; as with rows in memory, but for Firth's, which would take many passes."""
+    """The model, and a note; as for rows in memory, but without Firth's method, which would take many passes."""
     if settings.model != "auto":
         return _fitted(settings.model, target, rows, settings), ""
     if target.task != CLASSIFICATION:
@@ -217,7 +217,7 @@ def _fit(target: Target, rows: ScannedRows, settings: Settings) -> tuple[FittedM
     if "C" in settings.strength:
         return _fitted("logistic-l2", target, rows, settings), ""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeparationWarning)  # what is said of a model that is not kept helps nobody
+        warnings.simplefilter("ignore", SeparationWarning)  # warnings of a model that is not kept are irrelevant
         warnings.simplefilter("ignore", ConvergenceWarning)
         first = _fitted("logistic", target, rows, settings)
     if first.model.solution_.converged and not first.model.solution_.unbounded:
@@ -249,7 +249,7 @@ def _fitted(name: str, target: Target, rows: ScannedRows, settings: Settings) ->
 
 
 def _scaler(rows: ScannedRows) -> StandardScaler:
-    """What brings columns to units of their spread."""
+    """The scaler that standardises columns."""
     scaler = StandardScaler().set_output(transform="pandas")
     for part in rows.parts():
         scaler.partial_fit(pd.DataFrame(part.as_held(), columns=rows.names, copy=False))
@@ -257,12 +257,12 @@ def _scaler(rows: ScannedRows) -> StandardScaler:
 
 
 def _as_taken(rows: ScannedRows, scaler: StandardScaler | None) -> ScannedRows:
-    """Rows as the model takes them."""
+    """Rows in the form that the model expects."""
     return rows if scaler is None else rows.scaled(scaler.mean_, scaler.scale_)
 
 
 def _standard_errors(model: Any, rows: ScannedRows) -> str:
-    """The table of coefficients with standard errors, where the model has them."""
+    """The table of coefficients with standard errors, if the model has them."""
     if not np.isinf(getattr(model, "C", 0.0)) and not hasattr(model.solution_, "rank"):
         return ""
     if getattr(model, "alpha", 0.0):

@@ -1,4 +1,4 @@
-"""Measures of a model on rows that are read some at a time."""
+"""Metrics of a model on rows that are read in blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hiperplano.metrics.area import auc_interval
 
 
 def measures(model: Any, rows: ScannedRows, target: Target) -> dict[str, float]:
-    """Of all rows, from one score or number for each."""
+    """Metrics of all rows, from one score or number for each."""
     y = rows.collect(rows.vector("y"))[:, 0]
     if target.task != CLASSIFICATION:
         error = np.ravel(model.predict(rows)) - y

@@ -1,4 +1,4 @@
-"""`hiperplano predict` for tables that are read some rows at a time."""
+"""`hiperplano predict` for tables that are read in blocks of rows."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Reading:
     Attributes
     ----------
     strict : bool
-        Whether to refuse rows unlike those of the fit.
+        Whether to reject rows with anything that the fit did not see.
     keep : bool
-        Whether to write the columns of the table too.
+        Whether to write the columns of the table, too.
     """
 
     separator: str | None
@@ -52,7 +52,7 @@ class Reading:
 
 
 def predict_stream(terminal: Terminal, model: Path, path: Path, out: Path, reading: Reading, reason: Message) -> None:
-    """Score the rows of a table, and write them to a Parquet file as they are scored."""
+    """Score the rows of a table, and write them to a Parquet file block by block."""
     if out.suffix.lower() != ".parquet":
         raise InvalidParameter(
             _("--out {file}: rows that are read some at a time are written to a .parquet file.", file=out)
@@ -101,7 +101,7 @@ def predict_stream(terminal: Terminal, model: Path, path: Path, out: Path, readi
 
 
 def _coded(pipeline: Any, frame: Any, table: BatchedTable, start: int, strict: bool) -> tuple[Novelty, Any]:
-    """What is new in rows, and the rows as the model takes them; what it cannot take names the file and the row."""
+    """What is new in a block, and its coded rows; errors name the file and the row."""
     for name in frame.select_dtypes("floating"):
         if (infinite := np.isinf(frame[name].to_numpy())).any():
             raise nonfinite(name, True, start + int(np.flatnonzero(infinite)[0]), table)
@@ -137,7 +137,7 @@ def _absent_notes(absent: dict[str, list[str]]) -> list[Message]:
 
 
 class _Writer:
-    """A Parquet file whose columns are those of the first rows."""
+    """A Parquet file with the columns of the first block."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

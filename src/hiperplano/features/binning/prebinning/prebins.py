@@ -1,4 +1,4 @@
-"""Pre-bins: at most a hundred pieces of a column, among which the search looks for the best bins."""
+"""Pre-bins: at most a hundred pieces of a column, from which the search builds the best bins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.features.binning.pieces import Pieces
 
-_SMALLEST_LEAF = 0.005  # of all rows: the search joins small leaves anyway
+_SMALLEST_LEAF = 0.005  # least share of all rows in a leaf, since the search joins small leaves anyway
 
 
 def quantile_ends(pieces: Pieces, n_classes: int, max_prebins: int) -> Array:
@@ -18,7 +18,7 @@ def quantile_ends(pieces: Pieces, n_classes: int, max_prebins: int) -> Array:
     Parameters
     ----------
     n_classes : int
-        0 for a target of numbers.
+        0 for a numeric target.
 
     Returns
     -------
@@ -65,15 +65,15 @@ def tree_ends(pieces: Pieces, n_classes: int, max_prebins: int) -> Array:
 def category_order(sums: Array, n_classes: int, pooled: Array) -> tuple[list[Array], Array]:
     """Categories by ascending event rate or mean, some of them pooled.
 
-    Joining neighbours in this order is enough: with two classes or a number no other grouping has a better value of a
-    convex criterion (Breiman et al. 1984, section 4.2.2). With more classes the order is that of the first principal
-    component of their rates (Coppersmith, Hong and Hosking 1999).
+    Joining neighbours in this order is enough: with two classes or a numeric target, no other grouping has a better
+    value of a convex criterion (Breiman et al. 1984, section 4.2.2). With more classes the order is that of the first
+    principal component of their rates (Coppersmith, Hong and Hosking 1999).
 
     Parameters
     ----------
     sums : ndarray of shape (categories, m)
     pooled : ndarray of bool of shape (categories,)
-        Which categories are one.
+        Categories to pool.
 
     Returns
     -------

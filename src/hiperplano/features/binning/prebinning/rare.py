@@ -1,4 +1,4 @@
-"""Rare categories: those that are pooled because they are too small to have a rate of their own."""
+"""Rare categories, which are pooled because they are too small for a rate of their own."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from scipy.special import chdtrc, fdtrc
 from hiperplano.data.design import Array
 
 _SHARE = 0.01
-_EXPECTED = 5.0  # of each class, so that the χ² test holds
+_EXPECTED = 5.0  # expected count of each class for which the χ² test is valid
 _LEVEL = 0.01
 
 
 def rare_categories(sums: Array, totals: Array, n_classes: int) -> Array:
-    """Which categories are pooled unless it is said otherwise: small ones that do not differ, and very small ones.
+    """Which categories are pooled by default: small ones that do not differ, and very small ones.
 
-    Small are those with fewer than 1% of all rows. In a column of hundreds of categories that may be all of them, and
-    then their rates tell something all the same: where a test finds that they are not one, those stay apart in which
-    at least five of each class (or five rows, of a number) are expected.
+    Small categories have fewer than 1% of all rows. In a column with hundreds of categories that may be all of them,
+    and their rates can still be informative. So if a test finds that they differ, those with an expected count of at
+    least five for each class (or five rows, for a numeric target) stay separate.
 
     Parameters
     ----------
     sums : ndarray of shape (categories, m)
         Weights of the classes, or Σw, Σw·z, Σw·z².
     totals : ndarray of shape (m,)
-        Of all rows.
+        Sums over all rows.
     n_classes : int
-        0 for a target of numbers.
+        0 for a numeric target.
 
     Returns
     -------

@@ -1,10 +1,10 @@
 """A sketch of a column: its distribution, and the target's along it, in one pass and little memory.
 
-Floats in ascending order have ascending 64-bit keys (their bits, read as integers). A sketch keeps the keys without
-their last `level` bits, with the sums of the target for each; `level` is the smallest for which at most `limit` keys
-differ. It is 0, and the sketch exact, where the column has so few values. Since that is a property of the values alone,
-sketches of parts can be merged in any order, and rows in memory, in a stream or on a cluster give the same sketch.
-Where one key still holds many rows of different values, another pass looks at these rows alone.
+Ascending floats have ascending 64-bit keys (their bits, read as integers). A sketch keeps the keys without their last
+`level` bits, with the sums of the target for each key; `level` is the smallest number for which at most `limit` keys
+differ. It is 0, and the sketch exact, if the column has few distinct values. As it depends only on the values, sketches
+of parts can be merged in any order, and rows in memory, in a stream or on a cluster give the same sketch. If one key
+still holds many rows with different values, another pass processes these rows alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.loops.arrays import frozen
 
 LIMIT = 2**12
-"""Different keys that are kept of a column of numbers."""
+"""Distinct keys that are kept for a numeric column."""
 EXACT = 2**40
 """The limit for categories: all are kept."""
 
@@ -29,14 +29,14 @@ class Sketch(NamedTuple):
     Attributes
     ----------
     keys : ndarray of int64 of shape (k,)
-        Ascending, without their last `level` bits, or fewer where another pass looked closer. (While sketches are
-        merged: in any order, and up to 4·limit.)
+        Ascending, without their last `level` bits, or with more bits where another pass refined them. (While sketches
+        are merged: in any order, and up to 4·limit.)
     low, high : ndarray of shape (k,)
         The smallest and largest value of each key.
     sums : ndarray of shape (k, m)
         Sums of the target over the rows of each key: weights of the classes, or Σw, Σw·y, Σw·y².
     apart : ndarray of shape (groups + 1, m)
-        The same of each group of special codes and, last, of missing values.
+        The same for each group of special codes and, last, for missing values.
     level : ndarray of shape (1,)
     """
 
@@ -53,25 +53,25 @@ Codes = tuple[tuple[float, ...], ...]
 Windows = tuple[Array, Array]
 """First and last values of intervals; empty for all values."""
 _ALL: Windows = (np.empty(0), np.empty(0))
-_COARSE = 0.005  # of the rows in one key: half a pre-bin of a hundred
+_COARSE = 0.005  # share of the rows in one key above which it is refined: half of one of a hundred pre-bins
 _MOST_PASSES = 5
 
 
 def sketch_columns(
     design: Design, special: tuple[Codes, ...], limits: tuple[int, ...], n_classes: int, vector: str = ""
 ) -> list[Sketch]:
-    """The sketches of all columns of a design, in one pass unless rows lie very unevenly.
+    """The sketches of all columns of a design, in one pass unless values are very unevenly distributed.
 
     Parameters
     ----------
     special : tuple
-        For each column its groups of special codes.
+        Groups of special codes of each column.
     limits : tuple of int
-        For each column how many keys are kept.
+        Number of keys kept for each column.
     n_classes : int
-        Of the vector "code"; 0 for a target of numbers in the vector "amount".
+        Number of classes in the vector "code"; 0 for a numeric target in the vector "amount".
     vector : str
-        Name of a row vector that is sketched in the place of columns.
+        Name of a row vector to sketch instead of columns.
     """
 
     def one_pass(windows: tuple[Windows, ...]) -> list[Sketch]:
@@ -97,13 +97,13 @@ def sketch_columns(
 
 
 def _coarse_keys(sketch: Sketch, n_classes: int) -> Array:
-    """Which keys hold too many rows of different values."""
+    """Which keys hold too many rows with different values."""
     weight = sketch.sums.sum(axis=1) if n_classes else sketch.sums[:, 0]
     return np.asarray((sketch.low < sketch.high) & (weight > _COARSE * weight.sum()))
 
 
 def _replaced(sketch: Sketch, which: Array, finer: Sketch) -> Sketch:
-    """A sketch whose keys `which` give way to those of another."""
+    """A sketch whose keys `which` are replaced by those of another sketch."""
     if not which.any():
         return sketch
     order = np.argsort(np.concatenate([sketch.low[~which], finer.low]))
@@ -115,7 +115,7 @@ def _replaced(sketch: Sketch, which: Array, finer: Sketch) -> Sketch:
 
 @dataclass(frozen=True)
 class ColumnSketches:
-    """The statistic: the sketches of all columns of a block, one after the other."""
+    """Statistic: the sketches of all columns of a block."""
 
     special: tuple[Codes, ...]
     limits: tuple[int, ...]
@@ -147,7 +147,7 @@ class ColumnSketches:
 
 @dataclass(frozen=True)
 class VectorSketch(ColumnSketches):
-    """The same of one row vector: a column of a table that was never part of an array."""
+    """The same for one row vector: a column of a table that is not part of an array."""
 
     reads_rows = False
     vector: str
@@ -199,12 +199,13 @@ def _canonical(sketch: Sketch, limit: int) -> Sketch:
 
 
 def _least_level(values: Array, special: Array, limit: int) -> int:
-    """Bits that some of the values alone must lose: all of them must lose as many, or more."""
+    """Number of bits that keys must lose, estimated from some of the values: a lower bound for all values."""
     from hiperplano.features.binning.prebinning.sketch_loops import bits_to_drop, keys_of
 
     if len(values) <= limit:
         return 0
-    some = np.sort(values[:: max(1, len(values) // (2 * limit))])  # a bit too few is no harm: a table takes more keys
+    # Too few bits do no harm, since a table holds more keys.
+    some = np.sort(values[:: max(1, len(values) // (2 * limit))])
     some = some[: np.searchsorted(some, np.nan)]
     if len(special):
         some = some[~np.isin(some, special)]

@@ -1,8 +1,8 @@
 """Compiled loops of sketches: a hash table from keys to sums, whose keys lose bits when it is full.
 
-A table is three arrays: `slots` (which record a slot has, or `_FREE`), `keys` (of the records, in the order of their
-appearance) and `records`, whose columns are the smallest value, the largest one, and the sums of the target. What one
-row touches is little, and lies together: that decides the speed.
+A table consists of three arrays: `slots` (the record of each slot, or `_FREE`), `keys` (of the records, in the order of
+their appearance) and `records`, whose columns are the smallest value, the largest one, and the sums of the target. Each
+row touches little memory, and all of it is adjacent, which determines the speed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import numpy as np
 from numba import njit
 
 FULL = 4
-"""A table takes this many times `limit` keys before bits are dropped: that is done seldom, and never beyond need."""
-_CHUNK = 1024  # rows whose keys are made at once, several in one instruction
+"""A table holds this multiple of `limit` keys before bits are dropped, so that this is rare and no more bits are
+dropped than needed.
+"""
+_CHUNK = 1024  # rows whose keys are computed together, with vector instructions
 _FREE = np.int32(-1)
 _ALL_BUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
@@ -35,12 +37,12 @@ def sketch_rows(  # type: ignore[no-untyped-def]
     special_groups : ndarray of int
         Their groups, 0 … n_groups − 1.
     n_classes : int
-        0 for a target of numbers.
+        0 for a numeric target.
     limit : int
     level : int
-        Bits that keys are known to lose.
+        Bits that keys must lose, as far as known.
     first, last : ndarray of float64
-        Ends of ascending intervals: values between them are left out. Empty to take all.
+        Ends of ascending intervals; values outside them are skipped. Empty to use all values.
 
     Returns
     -------
@@ -72,7 +74,7 @@ def sketch_rows(  # type: ignore[no-untyped-def]
                 _add(apart, group, target[r], weight, r, n_classes)
                 continue
             whole = bits[r - start]
-            whole ^= (whole >> 63) & _ALL_BUT_SIGN  # so that keys ascend with the values, also the negative ones
+            whole ^= (whole >> 63) & _ALL_BUT_SIGN  # so that keys ascend with the values, also for negative ones
             place = _find(slots, keys, whole >> level)
             if slots[place] == _FREE:
                 if size == capacity:
@@ -96,7 +98,7 @@ def sketch_rows(  # type: ignore[no-untyped-def]
 def merge_sketches(  # type: ignore[no-untyped-def]
     keys_1, low_1, high_1, sums_1, level_1, keys_2, low_2, high_2, sums_2, level_2, limit
 ):
-    """The keys, lows, highs, sums and level of two sketches together."""
+    """Merge two sketches; return keys, lows, highs, sums and level."""
     level = max(level_1, level_2)
     slots, keys, records = _new_table(len(keys_1) + len(keys_2), 2 + sums_1.shape[1])
     size = _pour(slots, keys, records, 0, keys_1, low_1, high_1, sums_1, level - level_1)
@@ -123,10 +125,10 @@ def keys_of(values):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def bits_to_drop(keys, limit):  # type: ignore[no-untyped-def]
-    """The smallest number of last bits without which at most `limit` of the ascending keys differ."""
+    """The smallest number of trailing bits to drop so that at most `limit` of the ascending keys differ."""
     if len(keys) <= limit:
         return 0
-    counts = np.zeros(65, dtype=np.int64)  # [b]: neighbours whose first difference is b bits from the end
+    counts = np.zeros(65, dtype=np.int64)  # [b]: neighbours whose first different bit is b bits from the end
     for i in range(1, len(keys)):
         differing, length = np.uint64(keys[i] ^ keys[i - 1]), 0
         for step in (32, 16, 8, 4, 2, 1):
@@ -155,7 +157,7 @@ def _add(records, k, target, weight, r, n_classes):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def _pour(slots, keys, records, size, new_keys, new_low, new_high, new_sums, drop):  # type: ignore[no-untyped-def]
-    """Add a sketch to a table, without the last `drop` bits of its keys; the new size of the table."""
+    """Add a sketch to a table, without the last `drop` bits of its keys; return the new size of the table."""
     for i in range(len(new_keys)):
         key = new_keys[i] >> drop
         place = _find(slots, keys, key)
@@ -173,7 +175,7 @@ def _pour(slots, keys, records, size, new_keys, new_low, new_high, new_sums, dro
 
 @njit(cache=True, nogil=True)
 def _drop_bits(slots, keys, records, size, drop):  # type: ignore[no-untyped-def]
-    """Shorten all keys of a table by `drop` bits, in place; its new size."""
+    """Shorten all keys of a table by `drop` bits, in place; return its new size."""
     old, low, high, sums = _parts(keys, records, size)
     slots[:] = _FREE
     return _pour(slots, keys, records, 0, old, low, high, sums, drop)
@@ -187,7 +189,7 @@ def _parts(keys, records, size):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _new_table(capacity, width):  # type: ignore[no-untyped-def]
-    """An empty table, with slots to a power of two of at least twice the capacity."""
+    """An empty table, whose number of slots is a power of two of at least twice the capacity."""
     size = 16
     while size < 2 * capacity:
         size *= 2
@@ -199,7 +201,7 @@ def _find(slots, keys, key):  # type: ignore[no-untyped-def]
     """The slot of a key, or the free one where it belongs."""
     mask = len(slots) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(32)  # the first bits are well mixed; keys of whole numbers end in zeros
+    mixed ^= mixed >> np.uint64(32)  # the first bits are well mixed; keys of integers end in zeros
     place = np.int64((mixed * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
     while slots[place] != _FREE and keys[slots[place]] != key:
         place = (place + 1) & mask

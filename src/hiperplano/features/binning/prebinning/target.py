@@ -1,4 +1,4 @@
-"""The target of a binning: two classes, more, or a number; and its sums over given bins."""
+"""The target of a binning: two classes, more classes, or a number; and its sums over given bins."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _DISTINCT = 101
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted.
+    """Target of a binning.
 
     Attributes
     ----------
     kind : str
         "binary", "multiclass" or "continuous".
     classes : ndarray
-        Sorted; of two, the second is the event. Empty for numbers.
+        Sorted classes; the second of two is the event. Empty for a numeric target.
     center : float
-        Of numbers: their mean, which is subtracted before they are summed.
+        Mean of a numeric target, which is subtracted before summation.
     """
 
     kind: str
@@ -46,13 +46,13 @@ class Target:
 
 
 def target_rows(y: Any, sample_weight: Any, n_rows: int) -> tuple[InMemory, Array | None]:
-    """Rows without columns that hold the target, and which rows have weight; None for all.
+    """Rows without columns that hold the target, and a mask of the rows with nonzero weight (None for all).
 
     Parameters
     ----------
     y : array-like of shape (n,)
     n_rows : int
-        Of the columns.
+        Number of rows of the columns.
     """
     if y is None:
         raise InvalidTarget(
@@ -78,7 +78,7 @@ def target_rows(y: Any, sample_weight: Any, n_rows: int) -> tuple[InMemory, Arra
 
 
 def refuse_missing(labels: Array) -> None:
-    """Every row must have a target."""
+    """Raise an error if a row has no target."""
     missing = np.array([is_missing(value) for value in labels.tolist()]) if labels.dtype.kind in "OM" else None
     if labels.dtype.kind == "f":
         missing = ~np.isfinite(labels)
@@ -92,12 +92,12 @@ def refuse_missing(labels: Array) -> None:
 
 
 def target_vectors(design: Design, kind: str) -> tuple[Target, dict[str, RowVector]]:
-    """The target of a design, and the row vector that sums are made of, by its name: "code" or "amount".
+    """The target of a design, and the row vector to sum, by its name: "code" or "amount".
 
     Parameters
     ----------
     kind : str
-        One of `TARGETS`; "auto" takes numbers with fractions, and more than 20 different ones, as a quantity.
+        One of `TARGETS`; "auto" treats non-integers, or more than 20 distinct numbers, as a quantity.
     """
     (distinct,) = design.fold(_Distinct(), _first_distinct)
     if len(distinct) < 2:
@@ -137,7 +137,7 @@ def _number_target(design: Design, distinct: Array) -> tuple[Target, dict[str, R
 
 @dataclass(frozen=True)
 class _Distinct:
-    """The first different values of the target, as many as decide what it is."""
+    """The first distinct values of the target, as many as are needed to determine its kind."""
 
     reads_rows = False
 
@@ -185,9 +185,9 @@ class BinSums:
     ----------
     columns : tuple of int
     bins : tuple of NumericBins
-        Of these columns.
+        Bins of these columns.
     n_classes : int
-        Of the vector "code"; 0 for a target of numbers in the vector "amount".
+        Number of classes in the vector "code"; 0 for a numeric target in the vector "amount".
     """
 
     columns: tuple[int, ...]
@@ -215,7 +215,7 @@ class BinSums:
 
 @dataclass(frozen=True)
 class VectorBinSums(BinSums):
-    """The same of one row vector."""
+    """The same for one row vector."""
 
     reads_rows = False
     vector: str

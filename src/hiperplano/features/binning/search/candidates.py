@@ -1,4 +1,4 @@
-"""Candidates of the search: all bins of neighbouring pre-bins, with what each gains and what each must satisfy."""
+"""Candidates of the search: all bins of neighbouring pre-bins, with their gains and constraints."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hiperplano.data.design import Array
 from hiperplano.features.binning.evidence import information
 
 _WAYS = {"ascending": (1, 1), "descending": (-1, -1), "peak": (1, -1), "valley": (-1, 1), None: (0, 0)}
-_TIE = 1e-12  # one bin more must gain more than rounding
+_TIE = 1e-12  # one more bin must gain more than rounding errors
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What bins must satisfy.
+    """Constraints on bins.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Limits:
         Least weight of a bin, of its events and of its non-events (for more than two classes, of each against the
         others).
     min_difference : float
-        Least difference of the rates, or means, of neighbours; of several classes one must differ so much.
+        Least difference of the rates, or means, of neighbours; with several classes, of at least one of them.
     max_p_value : float or None
         Largest p-value of the test that neighbours have one rate (χ²) or mean (Welch's, with the normal law).
     trend : str or None
@@ -43,7 +43,7 @@ class Limits:
 
 
 class Chain(NamedTuple):
-    """Bins by their ends, none where no bins satisfy the limits."""
+    """Bins by their ends; empty if no bins satisfy the limits."""
 
     gain: float
     ends: tuple[int, ...]
@@ -58,7 +58,7 @@ class Candidates:
     before : ndarray of shape (B + 1, m)
         Sums of all pre-bins before each.
     weight, gain, rates : ndarray of shape (B + 1, B + 1)
-        Of each bin: its weight, its term of the criterion (which is maximised), its event rate or mean.
+        Weight of each bin, its term of the criterion (which is maximised), and its event rate or mean.
     allowed : ndarray of bool of shape (B + 1, B + 1)
         Whether a bin is large enough.
     spread : ndarray of shape (B + 1, B + 1) or (0, 0)
@@ -66,7 +66,7 @@ class Candidates:
     distances : ndarray of shape (B − 1,)
         Distance of the cumulated shares of the two classes at each cut; empty unless the criterion is KS.
     base : float
-        What impurities are counted from: the gain of one bin. 0 for the information value and KS.
+        Gain of a single bin, from which impurities are counted. 0 for the information value and KS.
     """
 
     before: Array
@@ -90,7 +90,7 @@ class Candidates:
         forward = np.triu(np.ones((len(before), len(before)), dtype=bool), 1)
         bins = np.where(forward[..., None], before[None] - before[:, None], 0.0)
         real = bins.sum(axis=2) if n_classes else bins[..., 0]
-        weight = np.where(real > 0, real, 1.0)  # empty ones are not allowed; dividing by 1 keeps them quiet
+        weight = np.where(real > 0, real, 1.0)  # empty bins are not allowed; dividing by 1 avoids warnings
         gain = _gains(bins, weight, totals, criterion, n_classes, smoothing)
         return cls(
             before=before,
@@ -112,7 +112,7 @@ class Candidates:
         return len(self.before) - 1
 
     def best(self, trend: str | None, cut: int = 0) -> list[Chain]:
-        """The bins of largest gain that follow a trend; before its turn and after it, where it turns.
+        """The bins with the largest gain that follow a trend; separately before and after its turn, if it has one.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Candidates:
         return [_fewest_bins(*phase) for phase in zip(values, ends, strict=True)]
 
     def log_likelihood(self, ends: tuple[int, ...]) -> float:
-        """Of the target, with one rate (or mean, and normal errors) for each bin."""
+        """Log-likelihood of the target, with one rate (or mean, with normal errors) for each bin."""
         bins = np.diff(self.before[[0, *ends]], axis=0)
         if self.n_classes:
             return float(xlogy(bins, bins).sum() - xlogy(bins.sum(axis=1), bins.sum(axis=1)).sum())
@@ -154,7 +154,7 @@ class Candidates:
 
 
 def _fewest_bins(values: Array, ends: Array) -> Chain:
-    """The chain of largest gain; of several, up to rounding, the shortest."""
+    """The chain with the largest gain; the shortest of equal ones, up to rounding."""
     most = float(values.max())
     if most == -np.inf:
         return Chain(-np.inf, ())
@@ -163,7 +163,7 @@ def _fewest_bins(values: Array, ends: Array) -> Chain:
 
 
 def _gains(bins: Array, weight: Array, totals: Array, criterion: str, n_classes: int, smoothing: float) -> Array:
-    """The terms of the criterion: information, or minus the impurity up to what is the same for all partitions."""
+    """Terms of the criterion: information, or minus the impurity up to a constant."""
     if criterion == "squared_error":
         return np.asarray(bins[..., 1] ** 2 / weight)
     if criterion == "gini":
@@ -187,7 +187,7 @@ def _large_enough(bins: Array, weight: Array, limits: Limits, n_classes: int) ->
 
 
 def _spread(bins: Array, weight: Array) -> Array:
-    """s²/n of each bin; infinite for a single row, which tells nothing of it."""
+    """s²/n of each bin; infinite for a single row."""
     within = np.maximum(bins[..., 2] - bins[..., 1] ** 2 / weight, 0.0)
     freedom = np.where(bins[..., 0] > 1, bins[..., 0] - 1, 1.0)
     return np.where(bins[..., 0] > 1, within / freedom / weight, np.inf)

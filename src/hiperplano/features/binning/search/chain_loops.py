@@ -1,4 +1,4 @@
-"""The compiled loop of the search: dynamic programming over the last bin."""
+"""Compiled loop of the search: dynamic programming over the last bin."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def best_chain(gain, allowed, rates, sums, spread, first, then, min_difference, critical, max_bins):  # type: ignore[no-untyped-def]
-    """The chain of bins [0, a), [a, b), …, [z, B) of largest total gain whose neighbours may stand beside each other.
+    """The chain of bins [0, a), [a, b), …, [z, B) with the largest total gain whose neighbours are compatible.
 
-    What may follow a bin depends on that bin alone, so the best chain of m bins that ends with [i, j) is the best one
-    of m − 1 bins that ends with some [h, i), and one more. A trend lets [i, j) follow those [h, i) whose rate is not
-    above (or not below) its own: the first ones in the order of their rates, whose best is known for all j at once, so
-    that B² steps do for each m. Only where that best one does not differ enough from [i, j) are all looked at.
+    Which bins may follow a bin depends on that bin alone. So the best chain of m bins that ends with [i, j) consists of
+    the best one of m − 1 bins that ends with some [h, i), and [i, j). A trend allows [i, j) to follow those [h, i)
+    whose rate is not above (or not below) its own: the first ones in the order of their rates. Their best chain is
+    known for all j at once, so each m takes B² steps. All of them are examined only if that best one does not differ
+    enough from [i, j).
 
     Parameters
     ----------
     gain, rates : ndarray of shape (B + 1, B + 1)
-        Of the bin [i, j): its term of the criterion; its event rate or mean.
+        Term of the criterion, and event rate or mean, of the bin [i, j).
     allowed : ndarray of bool of shape (B + 1, B + 1)
         Whether a bin is large enough.
     sums : ndarray of shape (B + 1, k)
@@ -26,18 +27,19 @@ def best_chain(gain, allowed, rates, sums, spread, first, then, min_difference, 
     spread : ndarray of shape (B + 1, B + 1) or (0, 0)
         Variance of the mean of a bin, for a target of numbers; empty for classes.
     first, then : int
-        How rates may change from bin to bin, 1 up, −1 down, 0 freely: first so, and after one turn `then` so. The two
-        are equal where there is no turn.
+        Allowed change of rates between bins, before and after a turn: 1 up, −1 down, 0 any. They are equal without a
+        turn.
     min_difference : float
-        Of the rates of neighbours; of several classes one must differ so much.
+        Least difference of the rates of neighbours; with several classes, of at least one of them.
     critical : float
-        What the test statistic of two neighbours must reach; 0 for no test.
+        Critical value of the test statistic of two neighbours; 0 for no test.
     max_bins : int
 
     Returns
     -------
     values : ndarray of shape (phases, max_bins + 1)
-        The largest gain with so many bins, before the turn and, where there is one, after it; −inf for no such chain.
+        The largest gain for each number of bins, before the turn and, if there is one, after it; −inf if there is no
+        such chain.
     ends : ndarray of int of shape (phases, max_bins + 1, max_bins)
         The ends of the bins of that chain.
     """
@@ -82,7 +84,7 @@ def best_chain(gain, allowed, rates, sums, spread, first, then, min_difference, 
 
 @njit(cache=True, nogil=True)
 def _how_many(rising, rates, way):  # type: ignore[no-untyped-def]
-    """How many of the ranked bins before a place each bin after it, with these rates, may follow."""
+    """How many of the ranked bins before a position each bin after it, with these rates, may follow."""
     if way > 0:
         return np.searchsorted(rising, rates, side="right")
     if way < 0:
@@ -92,7 +94,7 @@ def _how_many(rising, rates, way):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _running_best(chains, ranked, phase, size, value, link):  # type: ignore[no-untyped-def]
-    """Of the first, the first two, the first three … ranked bins: the largest value of a chain that ends there."""
+    """For each number of first ranked bins, the largest value of a chain that ends in one of them."""
     most, which = -np.inf, np.int64(-1)
     for place in range(len(ranked)):
         for turned in range(phase + 1):
@@ -104,7 +106,7 @@ def _running_best(chains, ranked, phase, size, value, link):  # type: ignore[no-
 
 @njit(cache=True, nogil=True)
 def _trace(best, before, max_bins, phases, size):  # type: ignore[no-untyped-def]
-    """The best chain of each length, from its last bin back."""
+    """The best chain of each length, traced back from its last bin."""
     values = np.full((phases, max_bins + 1), -np.inf)
     ends = np.zeros((phases, max_bins + 1, max_bins), dtype=np.int64)
     for phase in range(phases):
@@ -139,6 +141,6 @@ def _distinct(sums, rates, spread, h, i, j, min_difference, critical):  # type: 
         a, b = sums[i, c] - sums[h, c], sums[j, c] - sums[i, c]
         change = a / left - b / right
         largest = max(largest, abs(change))
-        if a + b > 0:  # Σ (observed − expected)²/expected of the two bins, which have one difference
+        if a + b > 0:  # Σ (observed − expected)²/expected of the two bins, with one degree of freedom
             chi2 += change * change * left * right / (a + b)
     return largest >= min_difference and chi2 >= critical

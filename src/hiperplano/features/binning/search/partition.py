@@ -24,9 +24,9 @@ class Partition:
     ends : tuple of int
         The pre-bin after the last one of each bin; the last is the number of pre-bins.
     trend : str or None
-        The one that the bins follow.
+        Trend that the bins follow.
     gain : float
-        The criterion: information value, KS, or by how much impurity falls against one bin.
+        The criterion: information value, KS, or the decrease of impurity compared with one bin.
     status : Message
         How the search ended.
     """
@@ -38,18 +38,18 @@ class Partition:
 
 
 def search(sums: Array, totals: Array, criterion: str, limits: Limits, n_classes: int, smoothing: float) -> Partition:
-    """The partition of pre-bins with the best value of the criterion among all that satisfy the limits.
+    """The partition of pre-bins with the best criterion, among all that satisfy the limits.
 
     Parameters
     ----------
     sums : ndarray of shape (B, m)
-        Of each pre-bin, in order: weights of the classes, or Σw, Σw·y, Σw·y².
+        Sums of each pre-bin, in order: weights of the classes, or Σw, Σw·y, Σw·y².
     totals : ndarray of shape (m,)
-        Of all rows, also those with special or missing values.
+        Sums over all rows, including those with special or missing values.
     criterion : str
         One of `CRITERIA` for classes; "squared_error" for numbers.
     n_classes : int
-        0 for a target of numbers.
+        0 for a numeric target.
 
     Returns
     -------
@@ -70,9 +70,10 @@ def search(sums: Array, totals: Array, criterion: str, limits: Limits, n_classes
 
 
 def _choose_trend(candidates: Candidates) -> tuple[str, Chain]:
-    """The better monotone trend, unless one turn is worth it.
+    """The better monotone trend, or one with a turn if that is worth it.
 
-    A peak or a valley must gain a tenth more, and more likelihood than BIC charges for what it adds: noise turns too.
+    A peak or a valley must gain a tenth more, and more likelihood than the BIC penalty of its additional bins, since
+    noise has turns, too.
     """
     (up, peak), (down, valley) = _solve(candidates, "peak"), _solve(candidates, "valley")
     straight = max(("ascending", up), ("descending", down), key=lambda each: each[1].gain)
@@ -86,9 +87,9 @@ def _choose_trend(candidates: Candidates) -> tuple[str, Chain]:
 
 
 def _solve(candidates: Candidates, trend: str | None) -> list[Chain]:
-    """The best bins that follow a trend, before its turn and, where it turns, after it.
+    """The best bins that follow a trend, before its turn and, if it has one, after it.
 
-    KS is the largest distance over all cuts: one of them decides, and the others are chosen by information value.
+    KS is the largest distance over all cuts. One cut determines it, and the others are chosen by information value.
     """
     plain = candidates.best(trend)
     if not candidates.is_ks:

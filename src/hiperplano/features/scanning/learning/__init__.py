@@ -1,1 +1,1 @@
-"""The first reading of tables: what encoders need to know, targets and weights, and a sample."""
+"""The first pass over tables: statistics for encoders, targets and weights, and a sample."""

@@ -1,4 +1,4 @@
-"""What is known of columns before tables are read: of plain numbers, a first reading tells nothing that a fit needs."""
+"""Column types that are known before tables are read: columns of plain numbers need no first pass."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from hiperplano.features.scanning.cells import is_plain
 from hiperplano.features.scanning.learning.first_pass import Wanted
 from hiperplano.tables.batches import BatchedTable
 
-_FEWEST_GROUPS = 8  # row groups, for a sample of the rows that is drawn from some of them
+_FEWEST_GROUPS = 8  # least number of row groups for a sample drawn from some of them
 
 
 def known_type(tables: Sequence[BatchedTable], wanted: Wanted, nan_is_missing: bool) -> str | None:
-    """The type of the columns as numbers, if schemas and footers of the files tell that they are numbers without gaps.
+    """The common type of the columns, if the schemas and footers of the files prove that they are numbers without gaps.
 
-    None where only reading can tell: other kinds of columns, cells that may be empty, files that cannot be read from
-    the middle. NaN may stand for a gap, if `nan_is_missing`; else it is an error in whatever pass comes to it first.
+    Return None if only reading can tell: other kinds of columns, cells that may be empty, files that cannot be read
+    from the middle. NaN may stand for a gap if `nan_is_missing`; otherwise it is an error in the pass that reads it
+    first.
     """
     names = [column.name for column in wanted.columns]
     if any(column.kind != "numeric" or column.codes for column in wanted.columns):

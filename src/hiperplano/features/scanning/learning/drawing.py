@@ -1,4 +1,4 @@
-"""Rows drawn by chance while tables are read for the first time: a fit need not read them once more for a sample."""
+"""Rows drawn at random in the first pass over tables, so that a fit need not read them again for a sample."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from hiperplano.data.stream.drawn import DrawnRows
 from hiperplano.features.scanning.walking import Place
 from hiperplano.tables.batches import BatchedTable
 
-_CELLS = 2**23  # of the rows drawn: as many as solvers ask for
-_FEWEST_PLACES, _MOST_PLACES, _ONE_OF = 4, 16, 10  # chunks that a sample is drawn from, and of how many each is one
-_SURE = 6.0  # standard deviations of the number of rows drawn that are enough
+_CELLS = 2**23  # most numbers in the drawn rows, as many as solvers need
+# Limits of the number of chunks that a sample is drawn from, and number of chunks per drawn chunk.
+_FEWEST_PLACES, _MOST_PLACES, _ONE_OF = 4, 16, 10
+_SURE = 6.0  # safety margin of the number of drawn rows, in standard deviations
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Rows of a chunk.
+    """Selected rows of a chunk.
 
     Attributes
     ----------
     rows : ndarray of int
-        Their numbers in the chunk; later, in all tables together.
+        Their numbers in the chunk; later, in all tables.
     chances : ndarray of float
-        The random numbers that they were drawn by.
+        Their random numbers.
     cells : Table or None
         The columns of these rows.
     """
@@ -39,7 +40,7 @@ class Chosen:
     cells: pa.Table | None = None
 
     def smallest(self, below: float) -> Chosen:
-        """Those with chances below a number."""
+        """The rows with random numbers below a limit."""
         kept = self.chances < below
         if kept.all() or self.cells is None:
             return self
@@ -47,7 +48,7 @@ class Chosen:
 
 
 def in_one_buffer(table: pa.Table) -> pa.Table:
-    """The same cells in one piece of memory: small ones between decoded columns would keep freed memory from use."""
+    """The same cells in one buffer, since small ones between decoded columns would fragment memory."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table.combine_chunks())
@@ -55,14 +56,14 @@ def in_one_buffer(table: pa.Table) -> pa.Table:
 
 
 class Draw:
-    """The rows with the smallest of random numbers, which every row gets, whatever the chunks or threads.
+    """A sample: the rows with the smallest random numbers, independent of chunks and threads.
 
     Parameters
     ----------
     size : int
         Rows to draw.
     n_rows : int or None
-        Of all tables, if that is known before they are read.
+        Number of rows of all tables, if known in advance.
     """
 
     def __init__(self, size: int, n_rows: int | None) -> None:
@@ -72,7 +73,7 @@ class Draw:
 
     @classmethod
     def of(cls, row_bytes: int, n_columns: int, memory: int, n_rows: int | None) -> Draw:
-        """As many as solvers ask for, and a quarter of the memory holds."""
+        """A draw of as many rows as solvers need, within a quarter of the memory."""
         return cls(min(_CELLS // (n_columns + 1), int(memory / 4 / max(row_bytes, 1))), n_rows)
 
     def choose(self, place: Place, n_rows: int) -> Chosen:
@@ -84,7 +85,7 @@ class Draw:
         return Chosen(place, rows, chances[rows])
 
     def add(self, chosen: Chosen, first: int) -> None:
-        """Keep rows of a chunk whose first row has this number among all."""
+        """Add selected rows of a chunk whose first row has this number among all rows."""
         self._pieces.append(replace(chosen, rows=chosen.rows + first).smallest(self._below))
         self._held += len(self._pieces[-1].rows)
         if self._held > 2 * self._size:
@@ -98,7 +99,7 @@ class Draw:
         self._held = sum(len(piece.rows) for piece in self._pieces)
 
     def rows(self, code: Any, tables: Sequence[BatchedTable]) -> DrawnRows:
-        """The rows as numbers, by what makes numbers of a chunk."""
+        """The drawn rows as numbers, encoded by `code`."""
         self._trim()
         made = np.empty((self._held, len(code.made)), dtype=code.dtype, order="F")
         first = 0
@@ -110,15 +111,15 @@ class Draw:
 
 
 def spread_rows(sizes: Array, beginnings: Sequence[int], size: int, seed: int) -> Array:
-    """Numbers of rows drawn by chance from some chunks that lie evenly among all: only these have to be read.
+    """Numbers of rows drawn at random from some evenly spaced chunks, so that only these have to be read.
 
     Parameters
     ----------
     sizes : ndarray of int of shape (chunks,)
     beginnings : sequence of int
-        Chunks that can be read without those before them.
+        Chunks at which reading can begin.
     size : int
-        Rows to draw; fewer where these chunks do not hold as many.
+        Rows to draw; fewer if these chunks hold fewer.
     """
     there = np.array([chunk for chunk in beginnings if sizes[chunk]])
     places = max(_FEWEST_PLACES, min(_MOST_PLACES, len(there) // _ONE_OF), int(np.ceil(size / sizes[there].mean())))

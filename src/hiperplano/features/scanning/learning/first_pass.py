@@ -1,4 +1,4 @@
-"""The first pass over tables: what encoders need to know, the targets and weights of all rows, and where chunks lie."""
+"""The first pass over tables: statistics for encoders, targets and weights of all rows, and positions of chunks."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _AHEAD = 2
 
 @dataclass(frozen=True)
 class Wanted:
-    """Columns that are wanted of every table.
+    """Columns needed from every table.
 
     Attributes
     ----------
     columns : sequence of Column
-        Those that a model sees.
+        Columns that a model uses.
     targets : sequence of str
     weight : str or None
     """
@@ -51,29 +51,29 @@ class Wanted:
 
     @property
     def names(self) -> list[str]:
-        """All, each once."""
+        """All names, without duplicates."""
         others = [*self.targets, *([] if self.weight is None else [self.weight])]
         return list(dict.fromkeys([*(column.name for column in self.columns), *others]))
 
     def without_columns(self) -> Wanted:
-        """Targets and weights alone."""
+        """Only targets and weights."""
         return replace(self, columns=())
 
 
 @dataclass
 class FirstPass:
-    """What it found.
+    """Result of the first pass.
 
     Attributes
     ----------
     walk : Walk
-        How the rows are read again.
+        How to read the rows again.
     sizes, places : list
-        Of the chunks.
+        Sizes and positions of the chunks.
     tallies : list
-        Of the columns, in their order.
+        Statistics of the columns, in order.
     vectors : dict of str to StoredVector
-        "y" and, where there are weights, "weight".
+        "y" and, if there are weights, "weight".
     """
 
     walk: Walk
@@ -86,7 +86,7 @@ class FirstPass:
     n_rows: int = 0
 
     def add(self, chunk: LearnedChunk) -> None:
-        """Take note of the next chunk."""
+        """Record the next chunk."""
         size = len(chunk.vectors["y"])
         self.places.append(chunk.place)
         self.sizes.append(size)
@@ -99,12 +99,12 @@ class FirstPass:
         self.n_rows += size
 
     def in_chunks_for(self, row_bytes: int, settings: Settings, by_column: bool) -> FirstPass:
-        """The same with chunks of rows that take so many bytes as numbers.
+        """The same with chunks whose rows take a given number of bytes as numbers.
 
         Parameters
         ----------
         by_column : bool
-            Whether columns are used one by one, as they are in their files.
+            Whether columns are used one by one, as stored in their files.
         """
         rows = min(self.walk.rows, chunk_rows(row_bytes, settings))
         walk = replace(self.walk, rows=rows, whole=max(rows, whole_rows(row_bytes, settings)) if by_column else rows)
@@ -122,27 +122,27 @@ class FirstPass:
 
     @property
     def numbers(self) -> list[NumberTally]:
-        """Tallies of columns that hold numbers."""
+        """Statistics of the numeric columns."""
         return [tally for tally in self.tallies if isinstance(tally, NumberTally)]
 
 
 def whole_rows(row_bytes: int, settings: Settings) -> int:
-    """Most rows of a row group that is read as it is, column by column."""
+    """Most rows of a row group that is read as a whole, column by column."""
     return int(settings.memory / LARGEST_CHUNKS / max(row_bytes, 1))
 
 
 def chunk_rows(row_bytes: int, settings: Settings) -> int:
-    """Rows of a chunk, so that those in hand fit into the memory that is allowed."""
+    """Rows of a chunk such that the current chunks fit into the memory limit."""
     return power_of_two(settings.memory / CHUNKS_IN_HAND / max(row_bytes, 1), _FEWEST_ROWS, _MOST_ROWS)
 
 
 def _cell_bytes(kind: pa.DataType) -> int:
-    """Of a cell of a column; of texts those of their numbers in a dictionary."""
+    """Bytes of a cell of a column; for texts, those of their dictionary index."""
     return max(1, kind.bit_width // 8) if pa.types.is_primitive(kind) else 8
 
 
 def first_pass(tables: Sequence[BatchedTable], wanted: Wanted, settings: Settings, nan_is_missing: bool) -> FirstPass:
-    """Read the wanted columns of all tables once; targets and weights alone where no others are wanted."""
+    """Read the needed columns of all tables once; only targets and weights if no others are needed."""
     schema = typed_table(tables).schema()
     row_bytes = sum(_cell_bytes(schema.field(name).type) for name in wanted.names)
     walk = Walk.over(tables, chunk_rows(row_bytes, settings), whole_rows(row_bytes, settings))
@@ -169,7 +169,7 @@ def first_pass(tables: Sequence[BatchedTable], wanted: Wanted, settings: Setting
 
 
 class LearnedChunk(NamedTuple):
-    """What is learned of one chunk."""
+    """Statistics of one chunk."""
 
     place: Place
     vectors: dict[str, Array]
@@ -179,7 +179,7 @@ class LearnedChunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Learner:
-    """What a chunk is looked at for; a column is asked for once, since it may be decoded then."""
+    """Collects the statistics of a chunk; each column is requested once, since that may decode it."""
 
     wanted: Wanted
     nan_is_missing: bool
@@ -213,7 +213,7 @@ def _tallies(wanted: Wanted, nan_is_missing: bool) -> list[Tally]:
 
 @contextmanager
 def _learned(walk: Walk, learn: Learner) -> Iterator[Iterator[LearnedChunk]]:
-    """What is learned of all chunks, in their order: by threads with chunks of their own where that is possible."""
+    """Statistics of all chunks, in order; threads process separate chunks where that is possible."""
     names, tables = learn.wanted.names, range(len(walk.tables))
     if not names:
         yield _unread(walk, learn)
@@ -235,7 +235,7 @@ def _learned(walk: Walk, learn: Learner) -> Iterator[Iterator[LearnedChunk]]:
 
 
 def _planned(walk: Walk) -> Iterator[tuple[Place, int]]:
-    """All chunks of tables of which they are known before they are read, and their rows."""
+    """All chunks and their rows, for tables whose chunks are known before reading."""
     for number in range(len(walk.tables)):
         start = 0
         for piece in walk.plan(number) or ():
@@ -244,7 +244,7 @@ def _planned(walk: Walk) -> Iterator[tuple[Place, int]]:
 
 
 def _unread(walk: Walk, learn: Learner) -> Iterator[LearnedChunk]:
-    """Where nothing is wanted of the rows but how many they are."""
+    """The result if only the number of rows is needed."""
     for place, size in _planned(walk):
         yield LearnedChunk(place, {"y": np.empty((size, 0))}, [], learn.draw.choose(place, 0))
 
@@ -259,7 +259,7 @@ def _one_by_one(walk: Walk, learn: Learner) -> Iterator[LearnedChunk]:
 
 
 def refuse_unlike(tables: Sequence[BatchedTable], names: Sequence[str]) -> None:
-    """All tables need these columns, with values of one kind."""
+    """Raise an error unless all tables have these columns, with values of one kind."""
     seen: dict[str, tuple[str, Any, str]] = {}
     for table in tables:
         table.has(names)

@@ -1,4 +1,4 @@
-"""Targets and weights of a chunk, with the file and the row of what cannot be used."""
+"""Targets and weights of a chunk; errors name the file and the row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hiperplano.tables.batches import BatchedTable
 
 
 def target_of(chunk: pa.Table, names: Sequence[str], table: BatchedTable, start: int, n_rows: int) -> Array:
-    """The targets of a chunk of so many rows, of shape (rows, targets): numbers, or labels of any kind."""
+    """The targets of a chunk, of shape (rows, targets): numbers, or labels of any kind."""
     if not names:
         return np.empty((n_rows, 0))
     return np.column_stack([_labels(chunk.column(name), name, table, start) for name in names])

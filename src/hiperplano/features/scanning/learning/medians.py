@@ -1,8 +1,8 @@
-"""Exact medians of columns that are read in passes: the digits of the middle value are found sixteen bits at a time.
+"""Exact medians of columns that are read in passes, found sixteen bits at a time.
 
-Floats in ascending order have ascending keys: their bits, with the sign turned around. A pass counts the next sixteen
-bits of those keys that begin as the middle one does. The counts of parts can be added in any order; two passes tell all
-bits of a float32, four those of a float64.
+Ascending floats have ascending keys: their bits, with the sign bit flipped. A pass counts the next sixteen bits of
+those keys that share the known bits of the median. Counts of parts can be added in any order. Two passes give all bits
+of a float32, four those of a float64.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class _Middle:
     Attributes
     ----------
     rank : int
-        Its place among those whose keys begin with the bits known so far.
+        Its rank among the values whose keys begin with the bits known so far.
     prefix : int
         These bits.
     known : int
-        How many they are.
+        Number of known bits.
     """
 
     rank: int
@@ -45,7 +45,7 @@ class _Middle:
     counts: Array | None = None
 
     def add(self, keys: Array, width: int) -> None:
-        """Count the next bits of keys that begin as this one does."""
+        """Count the next bits of keys with the same prefix."""
         if self.known:
             keys = keys[keys >> (width - self.known) == self.prefix]
         following = (keys >> (width - self.known - _STEP)).astype(np.int64) & (2**_STEP - 1)
@@ -53,7 +53,7 @@ class _Middle:
         self.counts = counts if self.counts is None else self.counts + counts
 
     def step(self) -> None:
-        """Learn the next bits from what was counted."""
+        """Determine the next bits from the counts."""
         assert self.counts is not None
         below = np.cumsum(self.counts)
         following = int(np.searchsorted(below, self.rank, side="right"))
@@ -62,7 +62,7 @@ class _Middle:
 
 
 def find_medians(walk: Walk, tallies: Sequence[NumberTally]) -> None:
-    """Give the tallies their medians, in two or four passes over these columns alone."""
+    """Set the medians of the statistics, in two or four passes over these columns alone."""
     single = all(tally.single for tally in tallies)
     width = 32 if single else 64
     middles = [_middles(tally.n_rows - tally.n_gaps) for tally in tallies]
@@ -95,7 +95,7 @@ def _count(
 
 
 def _keys(values: Array, width: int) -> Array:
-    """Whole numbers in the order of the floats."""
+    """Integers in the order of the floats."""
     whole, own = _types(width)
     bits = np.add(values, 0.0, dtype=own).view(whole)  # −0 becomes 0
     sign = whole.type(1 << (width - 1))

@@ -1,4 +1,4 @@
-"""What the first pass learns of each column: gaps, range and categories."""
+"""Statistics of each column from the first pass: gaps, range and categories."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from hiperplano.features.scanning.cells import numbers_of, refuse_nonfinite
 from hiperplano.tables.batches import BatchedTable
 from hiperplano.tables.reading import plain_column
 
-_MOST_LABELS = 100_000  # different texts beyond which a column is no category, and counting them takes memory
+_MOST_LABELS = 100_000  # distinct texts above which a column is not a category, and counting them takes too much memory
 
 
 @dataclass
 class NumberTally:
-    """Of a column of numbers, dates or ordered categories.
+    """Statistics of a column of numbers, dates or ordered categories.
 
     Attributes
     ----------
     n_rows, n_gaps : int
-        Cells, and those without a value.
+        Number of cells, and of missing ones.
     low, high : float
         The range of the values.
     single : bool
-        Whether all numbers came as float32.
+        Whether all numbers are float32.
     median : float or None
-        None while it is not known.
+        None while unknown.
     """
 
     column: Column
@@ -44,7 +44,7 @@ class NumberTally:
     median: float | None = None
 
     def add(self, table: pa.Table, where: BatchedTable, start: int) -> None:
-        """Take a chunk into account, which begins at a row of a table."""
+        """Add a chunk, which begins at a row of a table."""
         values = numbers_of(table, self.column, where.name)
         self.n_rows += len(values)
         self.single &= values.dtype == np.float32
@@ -61,7 +61,7 @@ class NumberTally:
         self.low, self.high = min(self.low, low), max(self.high, high)
 
     def merge(self, other: NumberTally, where: BatchedTable, row: int) -> None:
-        """Take what was counted of the next chunk into account."""
+        """Merge the statistics of the next chunk."""
         self.n_rows += other.n_rows
         self.n_gaps += other.n_gaps
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
@@ -69,7 +69,7 @@ class NumberTally:
 
     @property
     def needs_median(self) -> bool:
-        """Whether there are gaps to fill, and numbers to fill them by."""
+        """Whether there are gaps to fill, and numbers to compute a median from."""
         return self.n_gaps > 0 and self.has_values and self.median is None
 
     @property
@@ -77,7 +77,7 @@ class NumberTally:
         return self.n_gaps < self.n_rows
 
     def encoder(self) -> NumericEncoder:
-        """What codes the column; 0 stands for a median that nobody asked for."""
+        """The encoder of the column; 0 stands for a median that is not needed."""
         if not self.has_values:
             return NumericEncoder.from_summary(self.column, self.n_rows, self.n_gaps)
         return NumericEncoder.from_summary(
@@ -87,14 +87,14 @@ class NumberTally:
 
 @dataclass
 class CategoryTally:
-    """Of a nominal column: how many rows have each label, in the order in which labels came."""
+    """Statistics of a nominal column: the number of rows with each label, in the order of first occurrence."""
 
     column: Column
     counts: dict[str, int] = field(default_factory=dict)
     n_gaps: int = 0
 
     def add(self, table: pa.Table, where: BatchedTable, start: int) -> None:
-        """Take a chunk into account."""
+        """Add a chunk."""
         cells = plain_column(where.name, self.column.name, table.column(self.column.name))
         empty = {label_of(code) for code in self.column.codes}
         found = pc.value_counts(cells)
@@ -106,7 +106,7 @@ class CategoryTally:
                 self.counts[label] = self.counts.get(label, 0) + count
 
     def merge(self, other: CategoryTally, where: BatchedTable, row: int) -> None:
-        """Take what was counted of the next chunk, which ends before a row of a table, into account."""
+        """Merge the statistics of the next chunk, which ends before a row of a table."""
         self.n_gaps += other.n_gaps
         for label, count in other.counts.items():
             self.counts[label] = self.counts.get(label, 0) + count
@@ -121,7 +121,7 @@ class CategoryTally:
             )
 
     def encoder(self) -> CategoricalEncoder:
-        """What codes the column."""
+        """The encoder of the column."""
         counts = np.array(list(self.counts.values()), dtype=np.int64)
         return CategoricalEncoder.from_counts(self.column, list(self.counts), counts, self.n_gaps)
 
@@ -130,5 +130,5 @@ Tally = NumberTally | CategoryTally
 
 
 def tally_of(column: Column, nan_is_missing: bool) -> Tally:
-    """An empty one."""
+    """Empty statistics for a column."""
     return CategoryTally(column) if column.kind == "nominal" else NumberTally(column, nan_is_missing)

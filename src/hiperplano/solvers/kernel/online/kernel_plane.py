@@ -18,26 +18,26 @@ from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.passes import RowByRow
 from hiperplano.solvers.online.sampling_order import SamplingOrder
 
-_AHEAD = 256  # next visits, whose rows of the Gram matrix are computed together if they are likely to be needed
+_AHEAD = 256  # upcoming visits whose rows of the Gram matrix are computed in one batch if they are likely to be needed
 
 
 class KernelRows:
-    """Rows of a Gram matrix: all of a given one, otherwise those last used, as many as fit.
+    """Rows of a Gram matrix: all rows of a precomputed one, otherwise a cache of the rows last used.
 
     Parameters
     ----------
     rows : ndarray or csr_array of shape (n, d)
         The Gram matrix itself if the kernel is precomputed.
     n_bytes : int
-        For rows of the Gram matrix.
+        Size of the cache of rows of the Gram matrix.
     fewest : int
-        Rows that must fit, whatever they take.
+        Least number of rows in the cache, whatever their size.
 
     Attributes
     ----------
     held : ndarray of shape (slots, n)
     slot_of : ndarray of int of shape (n,)
-        Where each row is held; −1 if it is not.
+        Slot of each row; −1 if it is not cached.
     lengths : ndarray of shape (n,)
         k(x, x) of every row.
     """
@@ -54,7 +54,7 @@ class KernelRows:
         self.held, self.slot_of, self.lengths = self._cache.held, self._cache.slot_of, matrix.diagonal
 
     def hold(self, rows: Array) -> None:
-        """Have these rows in memory, of which each counts once; the first ones if there is no room for all."""
+        """Load these distinct rows into the cache; only the first ones if there is no room for all."""
         if self._cache is not None:
             _, first = np.unique(rows, return_index=True)
             self._cache.hold(rows[np.sort(first)[: len(self.held)]])
@@ -66,13 +66,13 @@ class KernelPlane(RowByRow):
     Parameters
     ----------
     rows : KernelRows
-        Those that the learner has from before, then those to be visited.
+        The rows that the learner already has, followed by those to visit.
     target : ndarray of shape (n,)
-        ±1, of all of them.
+        ±1 for each of these rows.
     plane : int
         The plane of the learner that is trained.
     budget : int or None
-        Most rows that the plane may have a part of.
+        Largest number of rows with a nonzero coefficient.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class KernelPlane(RowByRow):
         self.planes, self.counts = plane, learner.states[plane]
         self._rows, self._budget = rows, budget
         self._n_rows, self._old = learner.n_rows, len(target) - order.n_rows
-        self._entered = np.zeros(len(target))  # the step in which each row got its part
+        self._entered = np.zeros(len(target))  # the step at which each row got its coefficient
         self._nowhere = frozen(np.full(len(target), -1))
 
     def begin(self, number: int) -> None:
@@ -101,7 +101,8 @@ class KernelPlane(RowByRow):
     def advance(self, start: int, stop: int, rule: Array) -> int:
         size, strict = max(1, int(rule[at.BATCH])), self._budget is not None
         while start < stop:
-            # A bounded support is looked at after every step: the loop stops before each, as if no row were held.
+            # A limited number of support rows is enforced after every step: the loop stops before each step, as if no
+            # row were cached.
             start = self._walk(start, stop, rule, self._nowhere if strict else frozen(self._rows.slot_of))
             if start == stop or self.counts[at.NOT_FINITE]:
                 break
@@ -126,7 +127,7 @@ class KernelPlane(RowByRow):
         return int(walk_batches(*visits, *planes, np.empty(int(rule[at.BATCH]))))
 
     def _needed(self, start: int, rule: Array) -> Array:
-        """The row of a visit, and those of the next visits that would make a step by the scores of now."""
+        """The row of a visit, and those of the next visits that would cause a step by the current scores."""
         rows = self.order[start : start + _AHEAD]
         state, weights = self.counts, self.learner.weights[self.planes]
         scores = state[at.SCALE] * weights[self._n_rows + rows] + state[at.INTERCEPT]
@@ -136,7 +137,10 @@ class KernelPlane(RowByRow):
         return np.asarray(rows[needed])
 
     def _forget(self, new: Array, rule: Array) -> None:
-        """Take out the rows whose parts αᵢ·(φ(xᵢ), 1) are the shortest, and of equal ones the oldest; new ones last."""
+        """Remove the rows whose terms αᵢ·(φ(xᵢ), 1) are shortest, the oldest first among equals.
+
+        New rows are removed last.
+        """
         state, n, weights = self.counts, self._n_rows, self.learner.weights[self.planes]
         fresh = new[(self._entered[new] == 0.0) & (weights[new] != 0.0)]
         self._entered[fresh] = state[at.STEP]

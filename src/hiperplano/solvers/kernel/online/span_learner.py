@@ -17,8 +17,8 @@ from hiperplano.solvers.online.metrics import loss_of, penalised
 class SpanLearner(Learner):
     """A learner with the weights [α, scores of all rows]; its coefficients are α.
 
-    A step along φ(xᵢ) adds to αᵢ, and to the scores a multiple of row i of the Gram matrix. So the score of a row is
-    at hand when it is visited.
+    A step along φ(xᵢ) changes αᵢ and adds a multiple of row i of the Gram matrix to the scores. So the score of a row
+    is available when the row is visited.
     """
 
     @property
@@ -34,7 +34,7 @@ class SpanLearner(Learner):
         return both[..., : self.n_rows], intercept
 
     def scores(self, planes: Any = slice(None)) -> Array:
-        """Scores of all rows by the planes to predict with, without their intercepts."""
+        """Scores of all rows by the predicting planes, without their intercepts."""
         return np.asarray(super().coefficients(planes)[0][..., self.n_rows :])
 
     def squared_norm(self, planes: Any) -> float:
@@ -47,12 +47,12 @@ class SpanLearner(Learner):
             self.states[:, at.SQUARED_NORM] = np.sum(alpha * scores, axis=1)
 
     def extended(self, gram: Array) -> Self:
-        """The same planes with further rows, which have no part in them yet.
+        """Return the same planes with additional rows, whose coefficients are 0.
 
         Parameters
         ----------
         gram : ndarray of shape (new rows, rows)
-            The kernel of new rows with those that there are.
+            Kernel values of the new rows with the existing rows.
         """
 
         def more(parts: Array) -> Array:
@@ -65,12 +65,12 @@ class SpanLearner(Learner):
         return found
 
     def support(self) -> Array:
-        """Numbers of the rows that a plane, or its average, has a part of."""
+        """Numbers of the rows with a nonzero coefficient in a plane or in its average."""
         parts = self.weights[:, : self.n_rows].any(axis=0) | self.sums[:, : self.n_rows].any(axis=0)
         return np.flatnonzero(parts)
 
     def restricted(self, rows: Array) -> Self:
-        """The same planes with some of the rows, where the others have no part in them."""
+        """Return the same planes restricted to some of the rows; the coefficients of the other rows must be 0."""
         both = np.concatenate([rows, self.n_rows + rows])
         found = self.copy()
         found.weights, found.sums = self.weights[:, both].copy(), self.sums[:, both].copy()
@@ -79,14 +79,14 @@ class SpanLearner(Learner):
 
 @dataclass(frozen=True)
 class SpanObjective:
-    """`online.metrics.Objective` of the plane to predict with, from the scores that its learner has.
+    """`online.metrics.Objective` of the predicting plane, from the scores that its learner keeps.
 
     Attributes
     ----------
     target, weight : ndarray of shape (n,)
-        Of the rows of the learner; a weight of 0 leaves one out.
+        Targets and weights of the learner's rows; a weight of 0 excludes a row.
     total : float
-        What counts as the number of rows.
+        The divisor of the loss: the number of rows, or the sum of their weights.
     """
 
     learner: SpanLearner

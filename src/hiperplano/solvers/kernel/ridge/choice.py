@@ -15,7 +15,7 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 SOLVERS = ("auto", "cholesky", "conjugate", "nystroem")
-_FEW_STEPS = 25  # steps of conjugate gradients that Cholesky may cost to be chosen at once
+_FEW_STEPS = 25  # "auto" factors at once if Cholesky costs no more than this number of conjugate gradient steps
 
 
 def solve_ridge(
@@ -28,20 +28,20 @@ def solve_ridge(
     seed: int = 0,
     owner: str = "KernelRidge",
 ) -> KernelSolution:
-    """Minimise the criterion of `problem` by the solver asked for, or by the fitting one.
+    """Minimise the criterion of `problem` by the requested solver; "auto" chooses a suitable one.
 
     Parameters
     ----------
     solver : {"auto", "cholesky", "conjugate", "nystroem"}
         "auto" is exact where the Gram matrix fits in memory.
     n_centres : int, optional
-        For "nystroem".
+        Number of centres of "nystroem".
     tol, max_iter : float, int or None
-        Of conjugate gradients.
+        Stopping criteria of conjugate gradients.
     seed : int
-        For pivots and samples.
+        Seed of pivots and samples.
     owner : str
-        Who asks, for messages.
+        Name of the model, for messages.
     """
     n, note = problem.n_rows, ""
     if solver == "auto":
@@ -72,9 +72,9 @@ def solve_ridge(
 
 
 def fitting_solver(problem: RidgeProblem) -> str:
-    """What "auto" stands for."""
+    """The solver that "auto" stands for."""
     if not tiles_fit(problem.n_rows, np.float32):
         return "nystroem"
-    # Conjugate gradients need definite matrices.
+    # Conjugate gradients need a positive definite matrix.
     definite = problem.gram.kernel.positive_definite and problem.alpha.all()
     return "conjugate" if definite and steps_of_cholesky(problem) > _FEW_STEPS else "cholesky"

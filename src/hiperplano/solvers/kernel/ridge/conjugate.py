@@ -1,8 +1,8 @@
 """Kernel ridge regression by conjugate gradients, preconditioned by randomly pivoted Cholesky.
 
-Steps use the Gram matrix in float32. It is kept in memory if it fits, and otherwise recomputed in every step. The
-answer is refined with residuals in float64, until these are small enough. If the penalty is so small that rounding in
-float32 stops all progress, steps are made in float64.
+The steps use the Gram matrix in float32. It is kept in memory if it fits, and otherwise recomputed in every step. The
+solution is refined with residuals in float64 until these are small enough. If the penalty is so small that rounding in
+float32 stops all progress, the steps are made in float64.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_STEPS_OF_CHOLESKY = 60  # a Cholesky factorisation in float32 costs as much as n / 60 steps,
-_STEPS_OF_SIDES = 6  # or as n / (6·k) with more than 10 right-hand sides, k
+_STEPS_OF_CHOLESKY = 60  # a Cholesky factorisation in float32 costs as much as n / 60 steps
+_STEPS_OF_SIDES = 6  # or as n / (6·k) steps with k > 10 right-hand sides
 _HELD = {
     np.dtype(np.float32): Message("held in float32"),
     np.dtype(np.float64): Message("held in float64"),
@@ -36,12 +36,12 @@ _HELD = {
 
 
 def largest_rank(n: int) -> int:
-    """Columns of the preconditioner: those that cost as much as a dozen steps."""
+    """Largest rank of the preconditioner: its columns then cost as much as a dozen steps."""
     return int(min(n, 5 * np.sqrt(n)))
 
 
 def steps_of_cholesky(problem: RidgeProblem) -> int:
-    """How many steps cost as much as a factorisation."""
+    """Number of steps that cost as much as a factorisation."""
     return problem.n_rows // max(_STEPS_OF_CHOLESKY, _STEPS_OF_SIDES * problem.right.shape[1])
 
 
@@ -58,11 +58,11 @@ def solve_conjugate(
     Parameters
     ----------
     max_iter : int or None
-        Steps in all; None stands for ten times the rows.
+        Most steps in total; None stands for ten times the number of rows.
     seed : int
-        For the pivots of the preconditioner.
+        Seed of the pivots of the preconditioner.
     otherwise_exact : bool
-        Whether to turn to a factorisation when that is faster.
+        Whether to switch to a factorisation when that is faster.
     """
     n = problem.n_rows
     trace = float(problem.gram.diagonal().sum())
@@ -94,8 +94,10 @@ def solve_conjugate(
 
 
 def finish_conjugate(problem: RidgeProblem, spaces: list[KrylovSpace], tol: float) -> KernelSolution | None:
-    """Solve to a relative residual of `tol`, with a Krylov space of each right side as a preconditioner; None where a
-    factorisation is faster."""
+    """Solve to a relative residual of `tol`, preconditioned by the Krylov space of each right-hand side.
+
+    Return None where a factorisation is faster.
+    """
     right, shift, dtype, budget = problem.right, problem.shift, np.dtype(np.float32), steps_of_cholesky(problem)
     trace = float(problem.gram.diagonal().sum())
     rest = [max(0.0, trace - each.bands[0].sum()) / max(1, len(right) - len(each.basis)) for each in spaces]
@@ -159,7 +161,7 @@ def _corrected(
     max_iter: int,
     budget: int | None,
 ) -> _Progress:
-    """Steps in float32; if rounding stops them, and no factorisation is to follow, in float64."""
+    """Make steps in float32. If rounding stops them and no factorisation is to follow, continue in float64."""
     right, shift = problem.right, problem.shift
     u, left, n_iter = np.zeros(right.shape), right, 0
     for dtype, reach in REACH.items():
@@ -187,12 +189,12 @@ def _shifted(product: Callable[[Array], Array], shift: Array, directions: Array,
 
 
 def _remainder(problem: RidgeProblem, answers: Array, which: Array) -> Array:
-    """What answers leave of some right sides, in float64."""
+    """Residuals of some right-hand sides, in float64."""
     return np.asarray(problem.right[:, which] - problem.gram.product(answers, problem.shift[which]))
 
 
 def _approximate(problem: RidgeProblem, dtype: np.dtype[Any]) -> tuple[Callable[[Array], Array], Message]:
-    """S·K·S times vectors, as the steps use it, and how the matrix is held."""
+    """Product with S·K·S as the steps use it, and a message on how the matrix is stored."""
     if problem.gram.held is not None:
         tiles = problem.gram.held.single if dtype == np.float32 else problem.gram.held
         return tiles.dot, _HELD[dtype]

@@ -15,7 +15,7 @@ from hiperplano.solvers.kernel.solution import KernelSolution
 
 _REFINE = 1e-12  # relative residual above which one step of iterative refinement is made
 _SOLVED = 1e-6  # largest relative residual of a converged solution
-_ABSENT = 1e-13  # share of the largest eigenvalue, times n, below which an eigenvalue counts as 0
+_ABSENT = 1e-13  # eigenvalues below this share of the largest, times n, count as 0
 
 
 def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolution:
@@ -24,7 +24,7 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
     Parameters
     ----------
     note : Message
-        What to say of the choice of this solver.
+        Message that explains the choice of this solver.
     """
     u = np.empty(problem.right.shape)
     smallest, residual = np.inf, 0.0
@@ -51,7 +51,7 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
 
 
 def _refined(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float]:
-    """The solution and its residual, after a step of refinement where rounding left more than it must."""
+    """The solution and its residual, after one step of iterative refinement if the residual is above `_REFINE`."""
     solve = _whole_factor(problem, shift) if problem.gram.whole is not None else _factor_of_tiles(problem, shift)
     found = solve(right)
     left = right - problem.gram.product(found, np.array(shift))
@@ -62,31 +62,34 @@ def _refined(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, 
 
 
 def _whole_factor(problem: RidgeProblem, shift: float) -> Callable[[Array], Array]:
-    """(S·K·S + shift)⁻¹, for few rows."""
+    """Solve with (S·K·S + shift)⁻¹, for few rows: one dense factor."""
     shifted = np.array(problem.gram.whole)
     shifted.flat[:: len(shifted) + 1] += shift
-    factor, failed = dpotrf(shifted.T, lower=True, overwrite_a=True, clean=False)  # LAPACK's layout: no copy
+    # Fortran order, so that LAPACK makes no copy.
+    factor, failed = dpotrf(shifted.T, lower=True, overwrite_a=True, clean=False)
     if failed:
         raise LinAlgError
     return lambda right: np.asarray(dpotrs(factor, right, lower=True)[0])
 
 
 def _factor_of_tiles(problem: RidgeProblem, shift: float) -> Callable[[Array], Array]:
-    """The same, for many."""
+    """Solve with (S·K·S + shift)⁻¹, for many rows: a factor in tiles."""
     tiles = problem.gram.tiles(np.float64) if problem.gram.held is None else problem.gram.held.astype(np.float64)
     tiles.add_to_diagonal(shift)
     return tiles.factor().solve
 
 
 def _relative(left: Array, right: Array) -> float:
-    """The largest length of a column, relative to that of the right side."""
+    """The largest norm of a column, relative to that of the right-hand side."""
     size = np.linalg.norm(right, axis=0)
     return float(np.linalg.norm(left / np.where(size > 0, size, 1.0), axis=0).max(initial=0.0))
 
 
 def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float, float]:
-    """The shortest solution of a matrix that is not positive definite, its residual, and the smallest eigenvalue, which
-    is 0 where it is rounding."""
+    """The minimum-norm solution for a matrix that is not positive definite.
+
+    Also returns its residual and the smallest eigenvalue, 0 if that is a rounding error.
+    """
     matrix = problem.gram.matrix.dense() * problem.gram.root[:, None] * problem.gram.root
     matrix[np.diag_indices(len(matrix))] += shift
     values, vectors = eigh(matrix)

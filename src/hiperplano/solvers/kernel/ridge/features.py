@@ -1,6 +1,6 @@
 """Kernel ridge regression with a kernel that has few features.
 
-With F = S·Φ, the weighted features, S·K·S = F·Fᵀ, and the Woodbury identity takes the place of the Gram matrix:
+With F = S·Φ, the weighted features, S·K·S = F·Fᵀ, and the Woodbury identity avoids the Gram matrix:
 
     (F·Fᵀ + α)⁻¹ = (I − F·(Fᵀ·F + α)⁻¹·Fᵀ) / α.
 """
@@ -15,12 +15,12 @@ from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_SOLVED = 1e-10  # largest relative residual; beyond it, solvers on the Gram matrix may do better
+_SOLVED = 1e-10  # largest relative residual; above it, solvers that use the Gram matrix may be more accurate
 
 
 def solve_in_features(problem: RidgeProblem, features: Array) -> KernelSolution | None:
-    """The solution, with one step of iterative refinement; None where rounding leaves too large a residual."""
-    with np.errstate(over="ignore", invalid="ignore"):  # such answers are refused
+    """Solve, with one step of iterative refinement. Return None where rounding leaves too large a residual."""
+    with np.errstate(over="ignore", invalid="ignore"):  # results that overflow are rejected below
         return _solve(problem, features)
 
 

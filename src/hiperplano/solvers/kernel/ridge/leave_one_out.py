@@ -11,11 +11,11 @@ from hiperplano.linalg.shifted.tridiagonal import Inverses, Tridiagonal
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
-_LEAST = 1e-9  # least penalty, as a share of the largest eigenvalue, for which a tridiagonal form is accurate
+_LEAST = 1e-9  # least penalty, as a share of the largest eigenvalue, for which the tridiagonal form is accurate
 
 
 def leave_one_out_residuals(problem: RidgeProblem, alphas: Array, owner: str) -> Array:
-    """y − f(x) of every row, where f is fitted to all other rows: of shape (n, targets, alphas).
+    """y − f(x) of every row, with f fitted to all other rows; of shape (n, targets, alphas).
 
     With G = (S·K·S + α)⁻¹, less G·s·sᵀ·G/(sᵀ·G·s) with an intercept, where s = √w, the residual of row i is
     (G·S·y)ᵢ/Gᵢᵢ/sᵢ.
@@ -23,9 +23,9 @@ def leave_one_out_residuals(problem: RidgeProblem, alphas: Array, owner: str) ->
     Parameters
     ----------
     problem : RidgeProblem
-        Its own penalty does not matter.
+        The problem; its own penalty is ignored.
     alphas : ndarray of shape (alphas,)
-        More than 0.
+        Positive penalties.
     """
     n, root = problem.n_rows, problem.gram.root
     require_bytes(
@@ -45,7 +45,7 @@ def leave_one_out_residuals(problem: RidgeProblem, alphas: Array, owner: str) ->
 
 
 def _inverses(problem: RidgeProblem, right: Array, alphas: Array) -> Inverses:
-    """G for every penalty: by a tridiagonal form, or by eigenvectors where penalties are too small for that."""
+    """G for every penalty, from a tridiagonal form, or from eigenvectors if penalties are too small for that."""
     least = float(alphas.min())
     matrix = _weighted(problem)
     matrix.flat[:: len(matrix) + 1] += least

@@ -1,8 +1,8 @@
 """Kernel ridge regression by the Nyström approximation, for hundreds of thousands of rows.
 
-f(x) = Σⱼ βⱼ·k(x, cⱼ) minimises the same criterion among functions of a few rows, the centres cⱼ. This is ridge
-regression on whitened features, solved by conjugate gradients with a preconditioner from a sample of the rows. The
-method is close to Falkon (Rudi, Carratino, Rosasco 2017).
+f(x) = Σⱼ βⱼ·k(x, cⱼ) minimises the same criterion over functions in the span of a few rows, the centres cⱼ. This is
+ridge regression on whitened features, solved by conjugate gradients with a preconditioner from a sample of the rows.
+The method is close to Falkon (Rudi, Carratino, Rosasco 2017).
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.whitened_features import WhitenedFeatures
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_REACH = (1e-5, 1e-12)  # relative residuals down to which steps in float32 and float64 are trusted
+_REACH = (1e-5, 1e-12)  # least relative residuals of steps in float32 and float64
 _STEPS = 1000  # default of `max_iter`
-_COST_ROWS = 500  # sampled rows, from which the cost of the approximation is estimated
+_COST_ROWS = 500  # sampled rows from which the cost of the approximation is estimated
 
 
 def default_centres(n: int) -> int:
-    """How many centres to take: a multiple of √n, so that the error of approximation falls as that of the fit."""
+    """Number of centres: a multiple of √n, so that the approximation error decreases like the statistical error."""
     return int(min(n, max(300, 4 * np.sqrt(n))))
 
 
 def solve_nystroem(
     problem: RidgeProblem, n_centres: int, tol: float, max_iter: int | None, seed: int, note: Message | str = ""
 ) -> KernelSolution:
-    """Minimise among functions in the span of the centres, to a relative residual of `tol` of the normal equations.
+    """Minimise over the span of the centres, to a relative residual of `tol` of the normal equations.
 
     Parameters
     ----------
     n_centres : int
-        Fewer are taken if those determine all others.
+        Number of centres; fewer are used if they span all others.
     seed : int
-        For the centres and the samples.
+        Seed of the centres and samples.
     note : Message
-        What to say of the choice of this solver.
+        Message that explains the choice of this solver.
     """
     rng = np.random.default_rng(seed)
     features = WhitenedFeatures.of(problem, n_centres, rng)
@@ -63,9 +63,11 @@ def solve_nystroem(
 def _refined(
     features: WhitenedFeatures, rng: np.random.Generator, tol: float, max_iter: int | None
 ) -> tuple[Refined, Array]:
-    """Steps in float32; if rounding stops them, in float64. The residuals of all rows come with the answer.
+    """Make steps in float32, then in float64 if rounding stops them.
 
-    The first right side may be rounded, too: what it lacks is part of the first residual, which is exact.
+    The residuals of all rows are returned with the solution.
+
+    The first right-hand side may be rounded, too: its error is part of the first residual, which is exact.
     """
     alpha, right = features.problem.alpha, features.rough_right()
     start, size = (np.zeros(right.shape), right), np.linalg.norm(right, axis=0)
@@ -97,7 +99,7 @@ def _refined(
         if found.residual <= tol or n_iter >= (_STEPS if max_iter is None else max_iter):
             break
         start = found.x, remainder(found.x, np.arange(len(alpha)))
-    if not np.array_equal(last[0], found.x):  # some targets were ready before others
+    if not np.array_equal(last[0], found.x):  # some targets converged before others
         remainder(found.x, np.arange(len(alpha)))
     return found._replace(n_iter=n_iter), last[1]
 
@@ -105,12 +107,12 @@ def _refined(
 def _cost(
     features: WhitenedFeatures, solved: Array, residual: Array, rng: np.random.Generator
 ) -> tuple[float, tuple[float, float]]:
-    """The objective P, and between which shares of it the exact minimum is estimated to lie lower.
+    """The objective P, and two shares of it between which the exact minimum is estimated to lie lower.
 
-    With a = w·(y − f)/α and g = Σᵢ aᵢ·k(·, xᵢ) − f, the gradient at f is −2α·g. The criterion is strongly convex: the
-    exact minimum is at most α‖g‖² lower; a step along g alone lowers it by α‖g‖²·α‖g‖²/(α‖g‖² + Σ w·g(x)²). As g is
-    orthogonal to the span, ‖g‖² = Σᵢ aᵢ·g(xᵢ). Both sums are estimated from a few rows, drawn by |aᵢ|, and the shares
-    are moved apart by two standard errors of ‖g‖².
+    With a = w·(y − f)/α and g = Σᵢ aᵢ·k(·, xᵢ) − f, the gradient at f is −2α·g. The criterion is strongly convex, so
+    the exact minimum is at most α‖g‖² lower. A step along g alone lowers it by α‖g‖²·α‖g‖²/(α‖g‖² + Σ w·g(x)²). As g is
+    orthogonal to the span, ‖g‖² = Σᵢ aᵢ·g(xᵢ). Both sums are estimated from a few rows, drawn with probabilities
+    proportional to |aᵢ|. The shares are widened by two standard errors of ‖g‖².
     """
     problem, inner = features.problem, solved[: len(features.span.centres)]
     weight, n = np.square(problem.gram.root)[:, None], problem.n_rows

@@ -20,14 +20,14 @@ _SINGLE = 1e-4  # least penalty, as a share of ‖FᵀF‖, for which F in float
 
 @dataclass(frozen=True)
 class LowRankInverse:
-    """(F·Fᵀ + α)⁻¹ = (1 − F·(FᵀF + α)⁻¹·Fᵀ)/α, of several systems: penalties, and maybe some of the rows.
+    """(F·Fᵀ + α)⁻¹ = (1 − F·(FᵀF + α)⁻¹·Fᵀ)/α, for several systems, which differ in penalty and possibly in rows.
 
     Attributes
     ----------
     factor : ndarray of shape (n, r)
-        F, in float32 where the difference in the brackets keeps digits enough.
+        F, in float32 where the difference in parentheses keeps enough digits.
     inner : list of ndarray of shape (r, r)
-        The Cholesky factor of FᵀF + α of every system.
+        Cholesky factor of FᵀF + α for every system.
     shifts : ndarray of shape (systems,)
         α.
     """
@@ -38,12 +38,12 @@ class LowRankInverse:
 
     @classmethod
     def of(cls, factor: Array, grams: Sequence[Array], shifts: Array) -> Self:
-        """From F, and from FᵀF of the rows of each system.
+        """Build from F, and from FᵀF of the rows of each system.
 
         Raises
         ------
         numpy.linalg.LinAlgError
-            If rounding makes one of them indefinite.
+            If rounding makes one of the systems indefinite.
         """
 
         def inner(system: int) -> Array:
@@ -60,18 +60,19 @@ class LowRankInverse:
 
     @classmethod
     def of_all_rows(cls, factor: Array, shifts: Array) -> Self:
-        """The same, for systems that differ by their penalty."""
+        """Build for systems of all rows that differ only in their penalty."""
         return cls.of(factor, [columns_dot(factor, factor)] * len(shifts), shifts)
 
     def __call__(self, right: Array, which: Array) -> Array:
-        """The inverses times the columns of `right`, from the number of each column's system.
+        """Multiply each column of `right` by the inverse of its system.
 
-        Where a system has some of the rows, the others must be 0, and are not to be used of the result.
+        If a system has only some of the rows, the other rows of `right` must be 0, and those of the result are
+        meaningless.
         """
         shift = self.shifts[which]
         if not self.factor.size:
             return np.asarray(right / shift)
-        size = np.maximum(np.abs(right).max(axis=0), np.finfo(float).tiny)  # which may be beyond float32
+        size = np.maximum(np.abs(right).max(axis=0), np.finfo(float).tiny)  # values may exceed the range of float32
         inside = columns_dot(self.factor, (right / size).astype(self.factor.dtype)).astype(np.float64)
 
         def solve(system: int) -> None:

@@ -19,7 +19,7 @@ class RidgeProblem:
 
         (S·K·S + α)·u + S·1·b = S·y,   1ᵀ·S·u = 0.
 
-    So there is one right side for each target, and, with an intercept, one for each distinct α.
+    So there is one right-hand side for each target and, with an intercept, one for each distinct α.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class RidgeProblem:
     y : ndarray of shape (n, targets)
     alpha : ndarray of shape (targets,)
     unit : float
-        By what weights and penalties were divided, and the minimum with them.
+        Divisor of the weights and penalties, and so of the objective.
     """
 
     gram: WeightedGram
@@ -43,7 +43,7 @@ class RidgeProblem:
 
     @cached_property
     def right(self) -> Array:
-        """Right sides, of shape (n, targets) or (n, targets + distinct penalties)."""
+        """Right-hand sides, of shape (n, targets) or (n, targets + distinct penalties)."""
         targets = self.gram.root[:, None] * self.y
         if not self.fit_intercept:
             return np.asarray(targets)
@@ -51,7 +51,7 @@ class RidgeProblem:
 
     @cached_property
     def shift(self) -> Array:
-        """The penalty of every right side."""
+        """The penalty of every right-hand side."""
         return np.concatenate([self.alpha, np.unique(self.alpha)]) if self.fit_intercept else self.alpha
 
     def assemble(self, u: Array) -> tuple[Array, Array, float]:

@@ -1,6 +1,6 @@
 """Kernel ridge regression by conjugate gradients, preconditioned by a Cholesky factorisation in float32.
 
-The factor takes half the time of one in float64, and conjugate gradients then need a few steps.
+A factorisation in float32 takes half the time of one in float64, and conjugate gradients then need only a few steps.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_STEPS = 30  # most steps; if more were needed, the factor would be too inaccurate
-_REACH = 1e-5  # relative residual down to which steps with products in float32 are trusted
+_STEPS = 30  # most steps; a factor that needs more is too inaccurate
+_REACH = 1e-5  # least relative residual of steps with products in float32
 
 
 def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelSolution | None:
-    """Solve to a relative residual of `tol`; None where float32 does not hold the matrix, or memory does not.
+    """Solve to a relative residual of `tol`.
+
+    Return None where float32 is not accurate enough or the memory does not suffice.
 
     Parameters
     ----------
     note : Message
-        What to say of the choice of this solver.
+        Message that explains the choice of this solver.
     """
     if problem.gram.held is None or _bytes_needed(problem.n_rows) > memory_limit():
         return None
@@ -75,7 +77,7 @@ def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelS
 
 
 def inverse_in_single(matrix: Array, shift: float) -> Callable[[Array], Array] | None:
-    """Multiplication with (matrix + shift)⁻¹ in float32; None if that is not positive definite.
+    """Return a function that multiplies by (matrix + shift)⁻¹ in float32; None if the matrix is not positive definite.
 
     Parameters
     ----------
@@ -87,14 +89,14 @@ def inverse_in_single(matrix: Array, shift: float) -> Callable[[Array], Array] |
 
 
 def _solved(factor: Array, right: Array) -> Array:
-    """Scaled, because small residuals leave the range of float32."""
+    """Solve with scaled right-hand sides, because small residuals leave the range of float32."""
     size = np.abs(right).max(axis=0)
     size = np.where(size > 0, size, 1.0)
     return np.asarray(solve_factored(factor, right / size) * size)
 
 
 def _bytes_needed(n: int) -> float:
-    """The lower half of the Gram matrix in both precisions, and a factor."""
+    """Memory for the lower half of the Gram matrix in both precisions, and a factor."""
     return 10.0 * n * n
 
 

@@ -18,18 +18,18 @@ from hiperplano.linalg.products import columns_dot
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.span import Span
 
-_SAMPLE = 10  # rows for each centre in the preconditioner's sample: the condition number is then about 4
+_SAMPLE = 10  # sampled rows per centre for the preconditioner; its condition number is then about 4
 _CELLS = 2**18  # numbers in a block of rows, which should stay in a core's cache between its two products
 _HELD_CELLS = 2**23  # numbers in a block of rows kept in memory, where each row is read once
-_FEW = 4  # up to so many targets, BLAS would be limited by memory bandwidth: a compiled loop reads rows once
+_FEW = 4  # up to this number of targets, BLAS is limited by memory bandwidth: a compiled loop reads the rows once
 
 
 @dataclass(frozen=True)
 class WhitenedFeatures:
-    """The features of the span of the centres, and a last one of ones for the intercept.
+    """Features of the span of the centres, followed by a constant feature for the intercept.
 
-    Sums over the rows are made from blocks in float32, which are held if they fit in memory, or exactly, from blocks in
-    float64 that are computed anew. (`in_double` has blocks in float64 in place of the first.)
+    Sums over the rows use blocks in float32, which are held if they fit in memory. Exact sums use blocks in float64,
+    which are recomputed. (`in_double` replaces the blocks in float32 by ones in float64.)
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class WhitenedFeatures:
     span : Span
         Of the centres.
     matrix, rough : KernelMatrix
-        k of all rows and the centres, in float64, and in the precision of the steps.
+        Kernel values of all rows with the centres, in float64 and in the precision of the steps.
     held : ndarray of shape (n, r) or None
-        `rough`.
+        The values of `rough`, if they are held.
     """
 
     problem: RidgeProblem
@@ -50,12 +50,12 @@ class WhitenedFeatures:
 
     @classmethod
     def of(cls, problem: RidgeProblem, n_centres: int, rng: np.random.Generator) -> WhitenedFeatures:
-        """Draw the centres, and compute the kernel of all rows with them."""
+        """Draw the centres, and compute the kernel values of all rows with them."""
         span = Span.of(problem.gram.matrix, n_centres, rng)
         return cls(problem, span, problem.gram.matrix.part(columns=span.centres), *_rough(problem, span, np.float32))
 
     def in_double(self) -> WhitenedFeatures:
-        """The same with sums in float64, for centres so close to each other that float32 cannot tell them apart."""
+        """The same features with all sums in float64, for centres that float32 cannot distinguish."""
         return WhitenedFeatures(self.problem, self.span, self.matrix, *_rough(self.problem, self.span, np.float64))
 
     def normal(self, directions: Array) -> Array:
@@ -95,7 +95,7 @@ class WhitenedFeatures:
         return self.rough.rows(rows) if self.held is None else self.held[rows]
 
     def residual_sums(self, solved: Array, targets: Array | slice = slice(None)) -> tuple[Array, Array]:
-        """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64; for some of the targets."""
+        """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64, for some of the targets."""
         beta, constant = self.to_centres(solved)
         y = self.problem.y[:, targets]
         weight, residuals = np.square(self.problem.gram.root)[:, None], np.empty(y.shape)
@@ -117,8 +117,10 @@ class WhitenedFeatures:
         return found
 
     def preconditioner(self, rng: np.random.Generator) -> SampleInverse:
-        """The inverse of the normal equations of a sample of the rows, scaled to all: as good for a tiny penalty as for
-        a large one."""
+        """The inverse of the normal equations of a sample of the rows, scaled to all rows.
+
+        It works for tiny and large penalties.
+        """
         n = self.problem.n_rows
         size = min(n, _SAMPLE * len(self.span.centres))
         rows = np.sort(rng.choice(n, size, replace=False)) if size < n else np.arange(n)
@@ -127,7 +129,7 @@ class WhitenedFeatures:
             features = np.column_stack([features, np.ones(size)])
         features *= self.problem.gram.root[rows, None]
         gram = columns_dot(features, features) * (n / size)
-        # Where nothing is penalised, what rounding leaves of the smallest directions must not decide.
+        # Without a penalty, directions that are only rounding errors must not dominate.
         floor = np.finfo(float).eps * len(gram) * float(gram.diagonal().max(initial=1.0))
         factors = {}
         for alpha in np.unique(self.problem.alpha).tolist():
@@ -151,7 +153,7 @@ class WhitenedFeatures:
 
 @dataclass(frozen=True)
 class SampleInverse:
-    """Solves with the Cholesky factor that belongs to the penalty of each column."""
+    """Solve with the Cholesky factor that belongs to the penalty of each column."""
 
     factors: dict[float, tuple[Array, bool]]
     alpha: Array
@@ -166,12 +168,12 @@ class SampleInverse:
 
 
 def _sizes(columns: Array) -> Array:
-    """The largest number of every column, which may be beyond float32."""
+    """The largest absolute value of every column, which may exceed the range of float32."""
     return np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
 
 
 def _rough(problem: RidgeProblem, span: Span, dtype: type) -> tuple[KernelMatrix, Array | None]:
-    """k of all rows and the centres, also as an array where that fits in memory."""
+    """Kernel values of all rows with the centres, also as an array if that fits in memory."""
     rough = problem.gram.matrix_in(dtype).part(columns=span.centres)
     cells = rough.shape[0] * rough.shape[1]
     return rough, rough.dense() if np.dtype(dtype).itemsize * cells <= memory_limit() else None

@@ -1,4 +1,4 @@
-"""Dual problems of kernel machines by decomposition: one working set of variables after another."""
+"""Decomposition method for the dual problems of kernel machines: one working set of variables after another."""
 
 from __future__ import annotations
 
@@ -15,36 +15,38 @@ from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton
 from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.smo.loops import smo
 
-_NEW = 512  # least number of violating rows that a working set takes in
+_NEW = 512  # least number of violating rows added to a working set
 _SHARE = 0.15  # a working set is solved until its violation is below this share of that of all rows
 _MARGIN = 30.0  # scores switch to float64 once the violation is below this multiple of the error of float32
-NEGLIGIBLE = 0.05  # largest error of float32, as a share of tol, with which scores may stay in float32
-_OFF = 0.25  # largest error of a working set's gradient in float32, as a share of the violation aimed at
-_POLISHED = 200  # up to so many rows, a last Newton step to full precision costs next to nothing
-_TURNS = 20  # most alternations of SMO and Newton's method in one working set
-_IDLE = 10  # rounds in sequence without progress, after which a fit is given up
-_CLOSER = 0.99  # share of the relative gap that a slow round must get below to count as progress
-STEPS_PER_ROW = 4  # SMO steps for each row in the time of a Newton step without its factorisation
-_NEWTON_PER_STEP = 20.0  # multiplications of a factorisation in the time of an SMO step, for each variable
+NEGLIGIBLE = 0.05  # largest error of float32, as a share of tol, for which scores may stay in float32
+# Largest error of a working set's gradient in float32, as a share of the violation aimed at.
+_LARGEST_GRADIENT_ERROR = 0.25
+_POLISHED = 200  # up to this number of rows, a last Newton step to full precision costs almost nothing
+_MOST_ALTERNATIONS = 20  # most alternations of SMO and Newton's method in one working set
+_MOST_IDLE_ROUNDS = 10  # consecutive rounds without progress, after which a fit is given up
+_PROGRESS_SHARE = 0.99  # a slow round must reduce the relative gap below this share to count as progress
+STEPS_PER_ROW = 4  # SMO steps per row that take the time of a Newton step without its factorisation
+_NEWTON_PER_STEP = 20.0  # multiplications of a factorisation that take the time of an SMO step, per variable
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a fit ended.
+    """The end point of a fit.
 
     Attributes
     ----------
     beta, gradient : ndarray of shape (n,)
-        The gradient, Kβ − t, is that of an earlier β in rows that cannot matter, unless it was given at the start.
+        The gradient is Kβ − t. In rows that cannot affect the solution it may be that of an earlier β, unless the
+        initial gradient was given.
     intercept : float
     violation : float
-        By how much the worst pair violates the optimality conditions.
+        Largest violation of the optimality conditions by a pair of rows.
     steps, rounds : int
-        Pairs moved, and working sets.
+        Number of SMO steps and of working sets.
     rounding : float
-        What the rounding of kernel values and their sums may make of the violation.
+        Bound on the part of the violation that is due to rounding of kernel values and their sums.
     unbounded : bool
-        Whether the problem has no solution: C is infinite, and the rows cannot be met without a loss.
+        Whether the problem has no solution: C is infinite, and no function fits the rows without loss.
     """
 
     beta: Array
@@ -70,26 +72,27 @@ def minimise(
 ) -> Minimum:
     """Minimise a dual problem until no pair of rows violates the optimality conditions by more than `tol`.
 
-    Each round solves the problem in the working set, the free variables and the rows that violate most, with their
-    Gram matrix held; then one product brings the gradient of all rows up to date.
+    Each round solves the problem in a working set, which holds the free variables and the rows that violate most, with
+    its Gram matrix in memory. Then one product updates the gradient of all rows.
 
     Parameters
     ----------
     rows : GramRows
-        In float64.
+        Kernel values in float64.
     coarse : GramRows, optional
-        The same in float32, for working sets and, until its rounding shows, for the gradient, too; the end is judged
-        with `rows` unless the rounding of known values cannot matter.
+        Kernel values in float32, for working sets and, until rounding errors matter, for the gradient. Convergence is
+        judged with `rows`, unless rounding to float32 is negligible.
     n_bytes : int
-        For the Gram matrix of a working set and caches of `rows` and `coarse`; that of the latter is given up where
-        working sets need the memory.
+        Memory for the Gram matrix of a working set and the caches of `rows` and `coarse`. The cache of `coarse` is
+        released if working sets need the memory.
     progress : callable, optional
         Called with round, steps and violation.
     known : ndarray of shape (n,), optional
-        Kβ − t at the start; changed. Who has it gets it at the end, in every row.
+        Kβ − t at the start; modified in place. If given, the gradient at the end is exact in every row.
     """
     n, steps, beta = rows.n, 0, problem.start.copy()
-    source = judge = rows if coarse is None else coarse  # of working sets, and of the gradient
+    # Sources of kernel values for the working sets and for the gradient.
+    source = judge = rows if coarse is None else coarse
     gradient = Gradient(problem, judge, beta, known)
     if n > SMALL:
         steps, beta, values = separable_steps(problem, judge, beta, gradient.values, tol, max_steps)
@@ -106,20 +109,20 @@ def minimise(
         rough = 0.0 if judge is rows else _rounding_of_float32(beta, rows)
         negligible = judge.rounded and rough <= NEGLIGIBLE * tol
         near = violation <= max(tol, _MARGIN * rough) or steps >= max_steps
-        if judge is not rows and (idle > _IDLE or (near and not negligible)):
+        if judge is not rows and (idle > _MOST_IDLE_ROUNDS or (near and not negligible)):
             judge, idle = rows, 0
             gradient.judge_by(rows, beta, _MARGIN * rough)
             continue
         before, value = value, min(value, problem.value(beta, gradient.values))
         apart = problem.gap(beta, gradient.values, 0.5 * (largest + least))
         apart /= max(apart + abs(value), np.finfo(float).tiny)
-        idle = idle + 1 if value >= before or (crawling and apart > _CLOSER * gap) else 0
+        idle = idle + 1 if value >= before or (crawling and apart > _PROGRESS_SHARE * gap) else 0
         gap = min(gap, apart)
         blur = score_rounding(beta, rows.diagonal)
         unbounded = violation > tol and problem.is_unbounded(beta, gradient.values, rows.diagonal)
         aim = tol - 2.0 * rough if negligible else tol
         settled = violation <= aim or (up - blur).max() <= (down + blur).min()
-        if settled or unbounded or steps >= max_steps or idle > _IDLE:
+        if settled or unbounded or steps >= max_steps or idle > _MOST_IDLE_ROUNDS:
             rounding = rough + float(blur[up.argmax()] + blur[down.argmin()])
             return Minimum(
                 beta, gradient.values, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
@@ -143,40 +146,40 @@ def minimise(
         steps, rounds = steps + made, rounds + 1
         if len(chosen) < n or source is not judge:
             gradient.add(chosen, beta, part - beta[chosen], slopes, source)
-        else:  # afresh: that of the loop has added up the rounding of all its steps
+        else:  # recomputed, because the loop's gradient has accumulated rounding errors
             values = np.empty(n)
             values[chosen] = sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0])
             gradient.renew(values - problem.target)
         beta[chosen] = part
-        del gram  # before the next one is made: two would take twice the memory
-        if judge is rows and np.abs(slopes - gradient.values[chosen]).max() > _OFF * share:
+        del gram  # frees its memory before the next one is made
+        if judge is rows and np.abs(slopes - gradient.values[chosen]).max() > _LARGEST_GRADIENT_ERROR * share:
             source = rows
             working = WorkingGram(source, _most_rows(n_bytes, rows, coarse, source))
 
 
 def _most_rows(n_bytes: int, rows: GramRows, coarse: GramRows | None, source: GramRows) -> int:
-    """Rows that a working set may have, its Gram matrix being in float64, or else in float32."""
+    """Largest size of a working set, with its Gram matrix in float64, or else in float32."""
     return int(np.sqrt((n_bytes - kept_bytes(rows) - kept_bytes(coarse)) / (8 if source is rows else 4)))
 
 
 def score_rounding(beta: Array, diagonal: Array) -> Array:
-    """What rounding leaves uncertain of every score, Σⱼ Kᵢⱼ·βⱼ, at the least."""
+    """Lower bound of the rounding error of every score Σⱼ Kᵢⱼ·βⱼ."""
     sizes = np.sqrt(np.abs(diagonal))
     return np.asarray(np.finfo(float).eps * np.linalg.norm(sizes * beta) * sizes)
 
 
 def _rounding_of_float32(beta: Array, rows: GramRows) -> float:
-    """What rounding of kernel values to float32 may do to a score."""
+    """Effect on a score of rounding kernel values to float32."""
     return float(np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
 
 
 def _working_set(
     problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, rng: np.random.Generator
 ) -> Array:
-    """The free variables and those that violate most, as many that should grow as that should fall.
+    """The free variables and those that violate most, half of which should grow and half of which should fall.
 
-    Where there is no room for all free variables, chance decides: sets that overlap now here, now there need a tenth of
-    the rounds of those that violation chooses, or turns.
+    If there is no room for all free variables, some are drawn at random. Such sets need a tenth of the rounds of sets
+    chosen by violation or in turn.
     """
     n = len(beta)
     free = np.flatnonzero(problem.free(beta))
@@ -198,13 +201,13 @@ def _working_set(
 def _solve_part(
     part: DualProblem, gram: Array, diagonal: Array, beta: Array, gradient: Array, tol: float, max_steps: int
 ) -> tuple[int, Array, Array, bool]:
-    """SMO, with Newton steps where so many pairs had to move that a factorisation costs no more.
+    """Run SMO, with Newton steps once a factorisation costs no more than the SMO steps so far.
 
-    Returns the steps, the variables, their gradient, and whether it ended because there were too many turns: the whole
-    problem should then be looked at, which may have no solution.
+    Returns the steps, the variables, their gradient, and whether there were too many alternations: the whole problem
+    should then be checked, since it may have no solution.
     """
     steps, ridge = 0, LEAST_RIDGE
-    for _ in range(_TURNS):
+    for _ in range(_MOST_ALTERNATIONS):
         before = beta.copy(), gradient.copy()
         factored = part.free(beta).sum() ** 3 / 3 / _NEWTON_PER_STEP / len(beta)
         budget = int(max(2000, STEPS_PER_ROW * len(beta) + factored))
@@ -216,7 +219,7 @@ def _solve_part(
             break
         beta, gradient, settled = newton_steps(part, gram[: len(beta), : len(beta)], beta, gradient, ridge)
         ridge = max(LEAST_RIDGE, ridge / 10) if settled else min(1e3 * ridge, MOST_RIDGE)
-        if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
+        if part.change(before, (beta, gradient)) >= 0:  # the decrease is below the rounding error
             break
     else:
         return steps, beta, gradient, True

@@ -9,14 +9,15 @@ import numpy as np
 
 from hiperplano.data.design import Array
 
-_CLOSED = 1e300  # stands for an infinite slope, at a bound
-_ROUNDING = 1e-14  # share of a sum below which a remainder is rounding
-# Largest norm of a function that float64 can find, in units of half the range of targets / √(largest kernel value).
+_CLOSED = 1e300  # replaces an infinite slope at a bound
+_ROUNDING = 1e-14  # remainders below this share of a sum are rounding errors
+# Largest norm of a function that can be found in float64, in units of half the range of the targets / √(largest kernel
+# value).
 _LONGEST = 1e7
 
 
 def filled(bound: Array, total: float, order: Array | slice = slice(None)) -> Array:
-    """Variables that add up to a total: those that come first in an order at their bounds."""
+    """Variables with a given sum: the first ones in the given order are at their bounds."""
     found, bound = np.empty_like(bound), bound[order]
     left = total - (np.cumsum(bound) - bound)
     found[order] = np.where(left > _ROUNDING * total, np.minimum(left, bound), 0.0)
@@ -27,7 +28,7 @@ def filled(bound: Array, total: float, order: Array | slice = slice(None)) -> Ar
 class DualProblem:
     """Minimise ½βᵀKβ − tᵀβ + width·Σ|β| with low ≤ β ≤ high and Σβ = total.
 
-    Scores are Kβ + b. Every row has one variable, also in regression.
+    Scores are Kβ + b. Every row has exactly one variable, also in regression.
 
     Attributes
     ----------
@@ -64,9 +65,10 @@ class DualProblem:
         return cls(np.zeros(len(bound)), np.zeros(len(bound)), bound, 0.0, filled(bound, total), total)
 
     def started(self, beta: Array) -> Self:
-        """The same from another point, brought within the bounds and to a sum of 0.
+        """Return the problem with another start, clipped to the bounds and adjusted to a sum of 0.
 
-        What one side has too much is taken from its free variables if they have that much: those at a bound stay there.
+        The excess of one side is taken from its free variables if they are large enough, so that variables at a bound
+        stay there.
         """
         beta = np.clip(beta, self.low, self.high)
         excess = beta.sum()
@@ -89,16 +91,16 @@ class DualProblem:
         return up, down
 
     def violation(self, beta: Array, gradient: Array) -> float:
-        """By how much the worst pair violates the optimality conditions."""
+        """Largest violation of the optimality conditions by a pair of variables."""
         up, down = self.slopes(beta, gradient)
         return max(0.0, float(up.max() - down.min()))
 
     def free(self, beta: Array) -> Array:
-        """Which variables can move both ways without meeting a bound or the kink at 0."""
+        """Which variables can move in both directions, away from the bounds and from the kink at 0."""
         return (beta > self.low) & (beta < self.high) & (beta != 0.0)
 
     def part(self, rows: Array) -> Self:
-        """The problem in some of the variables, with their sum as at the start."""
+        """The problem restricted to some variables, with their sum fixed at its initial value."""
         start = self.start[rows]
         return type(self)(self.target[rows], self.low[rows], self.high[rows], self.width, start, float(start.sum()))
 
@@ -107,29 +109,29 @@ class DualProblem:
         return float(0.5 * beta @ (gradient - self.target) + self.width * np.abs(beta).sum())
 
     def change(self, old: tuple[Array, Array], new: tuple[Array, Array]) -> float:
-        """The objective at a point less that at another, each given by β and gradient; also of a part of a problem."""
+        """Objective at `new` minus that at `old`, each given as (β, gradient); also valid for a restricted problem."""
         (beta, gradient), (other, slopes) = old, new
         return float(0.5 * (other - beta) @ (gradient + slopes) + self.width * (np.abs(other) - np.abs(beta)).sum())
 
     def gap(self, beta: Array, gradient: Array, intercept: float) -> float:
-        """The duality gap: what the losses cost beyond what the dual variables account for.
+        """The duality gap: the losses minus the part that the dual variables account for.
 
-        ½βᵀKβ stands in both objectives and cancels, so the gap is a sum of terms none of which is negative; a Σβ
-        that is off counts with the intercept.
+        ½βᵀKβ occurs in both objectives and cancels, so the gap is a sum of nonnegative terms. An error of Σβ is added,
+        multiplied by the intercept.
         """
         miss = -gradient - intercept  # t − score
-        with np.errstate(invalid="ignore", over="ignore"):  # ∞·0, and folds of one class, which have no intercept
+        with np.errstate(invalid="ignore", over="ignore"):  # ∞·0 occurs, and folds with one class have no intercept
             losses = np.maximum(self.high * (miss - self.width), self.low * (miss + self.width)).clip(min=0.0)
         accounted = beta * miss - self.width * np.abs(beta)
-        # Without a bound no loss is allowed: what is left of one is the violation, which `tol` bounds.
+        # With infinite bounds no loss is allowed: the remaining loss is the violation, which `tol` bounds.
         terms = np.where(np.isfinite(self.high - self.low), losses - accounted, np.abs(accounted))
         return float(np.sum(terms)) + abs((float(beta.sum()) - self.total) * intercept)
 
     def is_unbounded(self, beta: Array, gradient: Array, diagonal: Array) -> bool:
-        """Whether β proves that a problem without bounds has no solution that float64 could find.
+        """Whether β proves that a problem without bounds has no solution that can be found in float64.
 
-        A function that allows no loss has ‖f‖ ≥ (tᵀβ − width·Σ|β|)/√(βᵀKβ), whatever β: the rows of two classes come as
-        close as that is large.
+        A function without loss has ‖f‖ ≥ (tᵀβ − width·Σ|β|)/√(βᵀKβ) for any β. If this bound is large, rows of the two
+        classes are nearly equal.
         """
         room = self.high - self.low
         if np.isfinite(room[room > 0]).any():

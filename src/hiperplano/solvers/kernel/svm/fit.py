@@ -1,4 +1,4 @@
-"""Solution of a dual problem from rows and a kernel: choice of how the Gram matrix is stored."""
+"""Solution of a dual problem from rows and a kernel, including the choice of how the Gram matrix is stored."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
-_ASKED = 0.25  # largest expected share of support vectors for which only parts of a small Gram matrix are computed
-_FEWEST = 300  # up to so many rows, the whole Gram matrix costs no more than parts of it
-_SMO_FIRST = 256  # up to so many rows, SMO is tried before a plane in the features of the kernel
-_STEPS_IN_VAIN = 100  # SMO steps for each row, where rounding keeps any solver from reaching `tol`
-_FEW = 0.2  # least share of the rows that a cache must hold: a smaller one is seldom hit
+_ASKED = 0.25  # largest expected share of support vectors for which only some rows of a small Gram matrix are computed
+_FEWEST = 300  # up to this number of rows, the whole Gram matrix costs no more than parts of it
+_SMO_FIRST = 256  # up to this number of rows, SMO is tried before a plane in the features of the kernel
+_STEPS_IN_VAIN = 100  # limit of SMO steps per row, where rounding keeps any solver from reaching `tol`
+_FEW = 0.2  # least share of the rows that a cache must hold; a smaller cache has few hits
 
 
 @dataclass(frozen=True)
 class Control:
-    """When to stop, and with how much memory.
+    """Stopping criteria and memory limit.
 
     Attributes
     ----------
     tol : float
         Largest violation of the optimality conditions.
     max_steps : int
-        Most steps of a machine.
+        Most SMO steps for one machine.
     n_bytes : int
-        For kernel values that are kept.
+        Memory for kernel values.
     progress : callable, optional
         Called with round, steps and violation.
     """
@@ -58,7 +58,7 @@ class Control:
 
 
 def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
-    """Solve the dual problem of a model's only machine on rows, of which a precomputed kernel takes the Gram matrix."""
+    """Solve the dual problem of a model with one machine. `x` is the Gram matrix if the kernel is precomputed."""
     n = x.shape[0]
     planes = Planes.of(kernel, x, n, control.max_steps)
     if planes is not None:
@@ -74,14 +74,14 @@ def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control
 def solve_by_planes(
     smo: Callable[[Control], Machines], planes: Callable[[], Machines | None], n_rows: int, control: Control
 ) -> Machines:
-    """Machines of a kernel with few features: by SMO where that takes a few steps, or else as planes in the features.
+    """Solve machines of a kernel with few features: by SMO if that takes few steps, otherwise as planes.
 
     Parameters
     ----------
     smo, planes : callable
-        The two ways; the second may lead to nothing.
+        The two methods; `planes` may return None.
     n_rows : int
-        Of the largest machine.
+        Number of rows of the largest machine.
     """
     if n_rows <= _SMO_FIRST:
         first = smo(replace(control, max_steps=STEPS_PER_ROW * n_rows))
@@ -94,7 +94,8 @@ def solve_by_planes(
         control.progress(1, int(found.steps.sum()), float(found.violation.max()))
     if (found.violation <= control.tol).all():
         return found
-    # Dual variables have too few digits for this plane, and SMO will not end either; what it finds soon may be closer.
+    # The dual variables have too few digits for this plane, so SMO will not converge either; but a few of its steps may
+    # come closer.
     other = smo(replace(control, max_steps=min(control.max_steps, _STEPS_IN_VAIN * n_rows)))
     return min(found, other, key=lambda machines: float(machines.violation.max()))
 
@@ -114,7 +115,10 @@ def _solve_by_smo(problem: DualProblem, kernel: Kernel, x: Any, control: Control
 
 
 def solve_asked(problem: DualProblem, gram: RowsAsked, control: Control) -> Machines:
-    """Solve the problem of few rows, with those of the Gram matrix where it starts, and others as they are needed."""
+    """Solve the problem of a few rows.
+
+    Rows of the Gram matrix are computed for nonzero start values first, others on demand.
+    """
     n, steps, beta = len(problem.start), 0, problem.start
     while True:
         left, now = control.max_steps - steps, replace(problem, start=beta)
@@ -133,12 +137,12 @@ def solve_asked(problem: DualProblem, gram: RowsAsked, control: Control) -> Mach
 
 
 def asked_gram(kernel: Kernel, x: Any, share: float, begun: Array) -> RowsAsked:
-    """The Gram matrix of few rows: some of its rows where a small share of support vectors is expected, or all.
+    """The Gram matrix of a few rows: only some of its rows if few support vectors are expected, otherwise all.
 
     Parameters
     ----------
     begun : ndarray of int
-        Rows that are needed in any case.
+        Rows that are always computed.
     """
     if isinstance(kernel, Precomputed | Function) or share > _ASKED or x.shape[0] <= _FEWEST:
         return RowsAsked.whole(held_gram(kernel, x).gram)
@@ -146,7 +150,7 @@ def asked_gram(kernel: Kernel, x: Any, share: float, begun: Array) -> RowsAsked:
 
 
 def solve_held(problem: DualProblem, rows: HeldGram, control: Control) -> Minimum:
-    """Solve the problem of few rows in one compiled call, and by working sets what it leaves to do."""
+    """Solve the problem of a few rows in one compiled call, and finish it with working sets if needed."""
     end, beta, gradient = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
     if _is_done(end, control):
         return Minimum(beta, gradient, end.intercept, end.violation, end.steps, 1, end.rounding)
@@ -160,7 +164,7 @@ def _is_done(end: End, control: Control) -> bool:
 def _finished(
     problem: DualProblem, rows: HeldGram, control: Control, end: End, beta: Array, gradient: Array
 ) -> Minimum:
-    """What the compiled call has left to do."""
+    """Finish what the compiled call could not solve."""
     left = replace(control, max_steps=control.max_steps - end.steps)
     found = solve_with(replace(problem, start=beta), rows, None, left, gradient)
     return replace(found, steps=found.steps + end.steps, rounds=found.rounds + 1)
@@ -174,7 +178,10 @@ def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -
 def solve_with(
     problem: DualProblem, rows: GramRows, coarse: GramRows | None, control: Control, gradient: Array | None = None
 ) -> Minimum:
-    """The same with a given source of kernel values, and maybe the gradient at the start (and, then, at the end)."""
+    """The same with given sources of kernel values and, optionally, the initial gradient.
+
+    In the latter case, the final gradient is complete.
+    """
     return minimise(
         problem,
         rows,
@@ -188,10 +195,10 @@ def solve_with(
 
 
 def gram_sources(kernel: Kernel, x: Any, n_bytes: int) -> tuple[GramRows, GramRows | None]:
-    """Kernel values in float64 and, where they are cheap enough to compute twice, in float32 with a cache.
+    """Kernel values in float64 and, if they are cheap enough to compute twice, in float32 with a cache.
 
-    Small matrices are held, and so are those of a user's function, which may be slow. A cache gets half of the memory,
-    and working sets the other half; where it would hold few of the rows, they get all of it.
+    Small matrices are held in memory, as are those of a user's function, which may be slow. A cache gets half of the
+    memory, and working sets the other half. If the cache would hold few rows, working sets get all of it.
     """
     n, slow = x.shape[0], isinstance(kernel, Function)
     if isinstance(kernel, Precomputed) or n <= SMALL or (slow and 8 * n**2 <= n_bytes):

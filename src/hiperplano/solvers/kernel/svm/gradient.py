@@ -8,16 +8,17 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import GramRows
 
-_AHEAD = 2.0  # a row is skipped only if it could be for so many steps: to bring it up to date costs as much as a few
-_UNSEEN = 10.0  # assumed error of float32 in skipped rows, as a multiple of the largest one seen in others
+# A row is skipped only if it can stay so for two such steps: bringing it up to date costs as much as a few.
+_STEPS_AHEAD = 2.0
+_SKIPPED_ERROR = 10.0  # assumed error of float32 in skipped rows, as a multiple of the largest error seen in other rows
 
 
 class Gradient:
-    """Kβ − t, with rows that rest.
+    """Kβ − t, in which some rows are not updated ("rest").
 
-    A row whose β is 0, and that is far from violating the optimality conditions, adds nothing to the objective or to
-    the duality gap. A step Δ changes its score by at most √(Kᵢᵢ·ΔᵀKΔ), so that it may rest until those bounds add up
-    to its distance.
+    A row with β = 0 that is far from violating the optimality conditions adds nothing to the objective or to the
+    duality gap. A step Δ changes its score by at most √(Kᵢᵢ·ΔᵀKΔ). So the row may rest until the sum of these bounds
+    reaches its distance from a violation.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ class Gradient:
         The source of kernel values.
     beta : ndarray of shape (n,)
     values : ndarray of shape (n,), optional
-        The gradient at β; changed. No row rests where it is given.
+        The gradient at β; modified in place. If given, no row rests.
 
     Attributes
     ----------
@@ -36,11 +37,11 @@ class Gradient:
 
     def __init__(self, problem: DualProblem, rows: GramRows, beta: Array, values: Array | None = None) -> None:
         self._problem, self._rows, self._every_row = problem, rows, values is not None
-        self._reach = np.zeros(rows.n)  # by how much the gradient may have changed since a row has rested
+        self._reach = np.zeros(rows.n)  # bound on the change of each row's gradient since the row began to rest
         self.values = self._at(beta) if values is None else values
 
     def slopes(self, beta: Array) -> tuple[Array, Array]:
-        """Those of the problem, after rows that might violate were woken."""
+        """Slopes of the problem, after rows that might violate have been updated."""
         while True:
             up, down = self._problem.slopes(beta, self.values)
             resting = self._reach > 0.0
@@ -51,17 +52,18 @@ class Gradient:
             self.values[woken], self._reach[woken] = self._at(beta, woken), 0.0
 
     def add(self, chosen: Array, beta: Array, change: Array, slopes: Array, source: GramRows) -> None:
-        """Bring it up to date after β changed in some rows.
+        """Update the gradient after β changed in some rows.
 
         Parameters
         ----------
         beta : ndarray of shape (n,)
-            Before.
+            β before the change.
         change : ndarray of shape (len(chosen),)
         slopes : ndarray of shape (len(chosen),)
-            The gradient of these rows afterwards.
+            Gradient of these rows after the change.
         source : GramRows
-            Of the kernel values in `slopes`, which need no other product if it is the present source.
+            Source of the kernel values behind `slopes`; if it is the current source, `slopes` is used without another
+            product.
         """
         moved, before = np.flatnonzero(change), self.values[chosen]
         columns, factors, sizes = chosen[moved], change[moved], np.sqrt(np.abs(self._rows.diagonal))
@@ -77,11 +79,11 @@ class Gradient:
         self._reach[resting] += length * sizes[resting]
 
     def renew(self, values: Array) -> None:
-        """Replace it by one that is known."""
+        """Replace the gradient by a known one."""
         self.values, self._reach = values, np.zeros(len(values))
 
     def judge_by(self, rows: GramRows, beta: Array, rough: float) -> None:
-        """Go on with another source of kernel values, after one that was off by about `rough`."""
+        """Switch to another source of kernel values. The previous source had an error of about `rough`."""
         before, self._rows = self.values, rows
         resting = self._may_rest(beta, self._reach + rough)
         awake = np.flatnonzero(~resting)
@@ -90,24 +92,24 @@ class Gradient:
         if resting.any():
             seen = np.abs(self.values - before)[awake][self._reach[awake] == 0.0]
             self._reach[awake] = 0.0
-            self._reach[resting] += max(rough, _UNSEEN * float(seen.max(initial=0.0)))
+            self._reach[resting] += max(rough, _SKIPPED_ERROR * float(seen.max(initial=0.0)))
 
     def _may_rest(self, beta: Array, reach: Array) -> Array:
-        """Which rows cannot violate if their gradient has changed by as much."""
+        """Rows that cannot violate the optimality conditions if their gradient has changed by at most `reach`."""
         problem = self._problem
         if self._every_row or not self._rows.in_parts:
             return np.zeros(len(beta), dtype=bool)
         up, down = problem.slopes(beta, self.values)
         slack = np.minimum(down.min() - up, down - up.max())
-        return np.asarray((beta == 0.0) & (problem.low < problem.high) & (slack > _AHEAD * reach))
+        return np.asarray((beta == 0.0) & (problem.low < problem.high) & (slack > _STEPS_AHEAD * reach))
 
     def _at(self, beta: Array, rows: Array | None = None) -> Array:
-        """The gradient of some rows, or all."""
+        """Compute the gradient of some rows, or of all."""
         moved = np.flatnonzero(beta)
         target = self._problem.target if rows is None else self._problem.target[rows]
         return np.asarray((self._rows.times(moved, beta[moved], rows) if len(moved) else 0.0) - target)
 
     def _length(self, change: Array, product: Array) -> float:
-        """√(ΔᵀKΔ) of a step Δ, from KΔ in the rows that it changes, and what rounding may have taken from it."""
+        """√(ΔᵀKΔ) of a step Δ, from KΔ in the rows that it changes, plus a bound on the rounding error."""
         rounding = np.finfo(np.float32).eps * float(self._rows.diagonal.max()) * float(change @ change)
         return float(np.sqrt(max(0.0, float(change @ product)) + rounding))

@@ -10,9 +10,9 @@ from hiperplano.data.design import Array
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def add_rows(held: Array, slots: Array, factors: Array, out: Array, start: int) -> None:
-    """out += Σ factor·row, for the columns from `start` on that `out` stands for, summed in float64."""
+    """out += Σ factor·row, summed in float64; `out` holds the columns from `start` on."""
     n, fours = len(out), len(slots) - len(slots) % 4
-    for place in range(0, fours, 4):  # four rows at a time: fewer loads and stores of the sums
+    for place in range(0, fours, 4):  # four rows at a time need fewer loads and stores of the sums
         one, two = held[slots[place], start : start + n], held[slots[place + 1], start : start + n]
         three, four = held[slots[place + 2], start : start + n], held[slots[place + 3], start : start + n]
         w, x, y, z = factors[place], factors[place + 1], factors[place + 2], factors[place + 3]
@@ -36,7 +36,7 @@ def gather(held: Array, slots: Array, columns: Array, out: Array) -> None:
 
 @njit(cache=True, nogil=True)
 def put_tile(gram: Array, rows: Array, mirrored: Array, start: int, tile: Array) -> None:
-    """A tile into some rows, from a column on; and into those columns' own rows if they are to be mirrored."""
+    """Write a tile into some rows, from column `start` on, and its transpose into the rows of the mirrored columns."""
     for a in range(tile.shape[0]):
         row = gram[rows[a]]
         for b in range(tile.shape[1]):
@@ -50,7 +50,7 @@ def put_tile(gram: Array, rows: Array, mirrored: Array, start: int, tile: Array)
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def split(tile: Array, rounded: Array, rest: Array, top: int, left: int, per_unit: float) -> None:
-    """Keep a tile as float32 and what that leaves out, in units."""
+    """Split a tile into float32 values and their rounding errors, in units."""
     for i in range(tile.shape[0]):
         for j in range(tile.shape[1]):
             rounded[top + i, left + j] = tile[i, j]
@@ -59,7 +59,7 @@ def split(tile: Array, rounded: Array, rest: Array, top: int, left: int, per_uni
 
 @njit(cache=True, nogil=True)
 def drop_tiny(gram: Array, least: float) -> None:
-    """0 in place of values below `least`."""
+    """Set values below `least` to 0."""
     flat = gram.reshape(gram.size)
     for k in range(len(flat)):
         flat[k] = 0.0 if abs(flat[k]) < least else flat[k]

@@ -15,11 +15,11 @@ from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather, put_tile
 
 _TILE = 384  # rows and columns of a tile, which should stay in a core's cache while it is filled and used
 _SUMMED = 4096  # columns of the Gram matrix that one task sums
-SMALL = 1024  # up to so many rows, the whole Gram matrix costs next to nothing
+SMALL = 1024  # up to this number of rows, the whole Gram matrix costs almost nothing
 
 
 class GramRows(Protocol):
-    """A symmetric Gram matrix of which parts can be had.
+    """Interface to parts of a symmetric Gram matrix.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class GramRows(Protocol):
     diagonal : ndarray of shape (n,)
         In float64.
     large : int
-        Rows of a working set beyond which all of them cost no more.
+        Size of a working set above which all rows cost no more.
     rounded : bool
-        Whether values are those of float64, rounded at most: those computed in float32 are off by more.
+        Whether values were computed in float64, and possibly rounded. Values computed in float32 have larger errors.
     in_parts : bool
-        Whether a product for some rows costs as much less, and the matrix is known to be positive semidefinite.
+        Whether a product for some rows costs proportionally less, and the matrix is known to be positive semidefinite.
     """
 
     n: int
@@ -53,18 +53,18 @@ class HeldGram:
     Parameters
     ----------
     gram : ndarray of shape (n, n)
-        Of values computed in float64.
+        Values computed in float64.
     """
 
     rounded, in_parts = True, False
 
     def __init__(self, gram: Array) -> None:
         self.gram, self.n = gram, len(gram)
-        self.large = self.n // 2  # all rows need no copy
+        self.large = self.n // 2  # using all rows needs no copy
         self.diagonal = gram.diagonal().astype(np.float64)
 
     def block(self, rows: Array) -> Array:
-        if len(rows) == self.n:  # sorted, so it is all of them in their order
+        if len(rows) == self.n:  # rows are sorted, so these are all rows in order
             return self.gram
         found = np.empty((len(rows), len(rows)), self.gram.dtype)
         gather(self.gram, rows, rows, found)
@@ -75,12 +75,12 @@ class HeldGram:
 
 
 class ComputedGram:
-    """Kernel values computed tile by tile, in threads, and not kept.
+    """Kernel values computed tile by tile in threads, and not stored.
 
     Parameters
     ----------
     matrix : KernelMatrix
-        Of all rows with each other.
+        Kernel matrix of all rows with each other.
     diagonal : ndarray of shape (n,)
     """
 
@@ -95,14 +95,14 @@ class ComputedGram:
         return found
 
     def fill_block(self, rows: Array, found: Array) -> None:
-        """Put their Gram matrix into the beginning of an array."""
+        """Write the Gram matrix of some rows into the beginning of an array."""
         m = len(rows)
         left, right = cut(self.matrix.left, rows), cut(self.matrix.right, rows)
 
         def fill(start: int) -> None:
             columns = slice(start, min(start + _TILE, m))
             z = cut(right, columns)
-            for first in range(start, m, _TILE):  # the other half is the same
+            for first in range(start, m, _TILE):  # the matrix is symmetric, so half of the tiles are computed
                 chosen = slice(first, min(first + _TILE, m))
                 tile = np.empty((chosen.stop - first, columns.stop - start), self.matrix.dtype)
                 self.matrix.kernel.fill(cut(left, chosen), z, tile)
@@ -112,7 +112,7 @@ class ComputedGram:
         in_threads(fill, range(0, m, _TILE), m * m)
 
     def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
-        size = float(np.abs(factors).max(initial=0.0)) or 1.0  # which may be beyond float32
+        size = float(np.abs(factors).max(initial=0.0)) or 1.0  # factors may exceed the range of float32
         found, rounded = np.zeros(self.n if rows is None else len(rows)), (factors / size).astype(self.matrix.dtype)
 
         def add(which: Array, part: slice, tile: Array) -> None:
@@ -122,8 +122,10 @@ class ComputedGram:
         return found * size
 
     def tiles(self, rows: Array, columns: Array | None, use: Callable[[Array, slice, Array], None]) -> None:
-        """Compute the values of rows with columns (all, if None), and have each tile used; no two threads at once use
-        tiles of the same columns, and those come in the order of their rows."""
+        """Compute the values of rows with columns (all if None), and call `use` on each tile.
+
+        Tiles of the same columns are used by one thread at a time, in the order of their rows.
+        """
         left, right = cut(self.matrix.left, rows), self.matrix.right
         if columns is not None:
             right = cut(right, columns)
@@ -142,19 +144,19 @@ class ComputedGram:
 
 
 class CachedGram(ComputedGram):
-    """The same with the rows last used kept, up to a number of bytes.
+    """Computed kernel values with a least-recently-used cache of rows, up to a number of bytes.
 
     Attributes
     ----------
     held : ndarray of shape (slots, n)
         Rows of the Gram matrix.
     slot_of : ndarray of int of shape (n,)
-        Where each row is held; −1 if it is not.
+        Slot of each row; −1 if it is not cached.
     """
 
     def __init__(self, matrix: KernelMatrix, diagonal: Array, n_bytes: int) -> None:
         super().__init__(matrix, diagonal)
-        self.in_parts = False  # rows are kept whole
+        self.in_parts = False  # the cache holds whole rows
         room = min(self.n, max(1, n_bytes // (self.n * matrix.dtype.itemsize)))
         self.held = np.empty((room, self.n), matrix.dtype)
         self._row_in, self._used = np.full(room, -1), np.zeros(room, dtype=np.int64)
@@ -192,18 +194,18 @@ class CachedGram(ComputedGram):
         return of_rows(found, rows)
 
     def release(self) -> None:
-        """Keep no rows any more."""
+        """Empty the cache and free its memory."""
         self.held = np.empty((0, self.n), self.matrix.dtype)
         self.slot_of[:] = -1
         self.in_parts = self.matrix.kernel.positive_definite
 
     def hold(self, rows: Array) -> Array:
-        """Where these rows are held, after those that were not have taken the place of the least recently used.
+        """Load rows into the cache, evicting the least recently used ones; return their slots.
 
         Parameters
         ----------
         rows : ndarray of int
-            No row twice, and no more than there are slots.
+            Distinct rows, at most as many as there are slots.
         """
         self._clock += 1
         slots = self.slot_of[rows]
@@ -227,12 +229,12 @@ class CachedGram(ComputedGram):
 class WorkingGram:
     """The Gram matrix of one working set after another.
 
-    Where values are computed, those of rows that were in the last working set, too, are kept.
+    Computed values of rows that were also in the previous working set are kept.
 
     Parameters
     ----------
     limit : int
-        Most rows of a working set.
+        Largest size of a working set.
     """
 
     def __init__(self, source: GramRows, limit: int) -> None:
@@ -240,17 +242,18 @@ class WorkingGram:
         self._values, self._rows = np.empty(0), np.empty(0, dtype=np.int64)
 
     def of(self, rows: Array) -> tuple[Array, Array]:
-        """The rows in the order of their Gram matrix, and an array that begins with it."""
+        """Rows of the working set in the order of their Gram matrix, and an array that begins with this matrix."""
         source = self._source
         if not isinstance(source, ComputedGram):
             return rows, source.block(rows)
         if not self._values.size:
             self._values = np.empty((self.limit, self.limit), source.matrix.dtype)
-        # Rows that stay keep their places, and new ones take those of rows that go; beyond the last, nothing is kept.
+        # Rows that stay keep their positions, and new rows take those of rows that leave; positions beyond the new size
+        # are dropped.
         order, before = np.full(len(rows), -1), self._rows[: len(rows)]
         stays = np.flatnonzero(np.isin(before, rows))
         order[stays] = before[stays]
-        if 2 * len(stays) < len(rows):  # a whole symmetric matrix costs less
+        if 2 * len(stays) < len(rows):  # computing the whole symmetric matrix costs less
             self._rows = rows
             source.fill_block(rows, self._values)
             return rows, self._values
@@ -266,12 +269,12 @@ class WorkingGram:
 
 
 def kept_bytes(rows: GramRows | None) -> int:
-    """Of a cache."""
+    """Size of a source's cache in bytes."""
     return rows.held.nbytes if isinstance(rows, CachedGram) else 0
 
 
 def sum_of_rows(held: Array, slots: Array, factors: Array) -> Array:
-    """Σ factor·row over rows in some slots, in threads."""
+    """Σ factor·row over the rows in some slots, computed in threads."""
     found = np.zeros(held.shape[1])
 
     def add(start: int) -> None:
@@ -282,5 +285,5 @@ def sum_of_rows(held: Array, slots: Array, factors: Array) -> Array:
 
 
 def of_rows(found: Array, rows: Array | None) -> Array:
-    """Some of the values, or all."""
+    """The values of some rows, or all."""
     return found if rows is None else found[rows]

@@ -12,19 +12,19 @@ from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_loops import gather
 
 _ROUNDS = 12  # most changes of the active set
-LEAST_RIDGE = 1e-13  # least ridge, as a share of the largest diagonal entry: equal rows make the matrix singular
-MOST_RIDGE = 1e20  # largest ridge, with which a step moves nothing
-_RIDGES = 4  # most attempts to factor, each with a ridge 1,000 times as large
+LEAST_RIDGE = 1e-13  # least ridge, as a share of the largest diagonal entry, since equal rows make the matrix singular
+MOST_RIDGE = 1e20  # largest ridge; with it a step moves nothing
+_RIDGES = 4  # most attempts to factor, each with a ridge 1,000 times the previous one
 
 
 def newton_steps(
     problem: DualProblem, gram: Array, beta: Array, gradient: Array, ridge: float
 ) -> tuple[Array, Array, bool]:
-    """Guess which variables are free, solve for them, correct the guess, and again (a primal-dual active set).
+    """Primal-dual active set method: guess which variables are free, solve for them, correct the guess, and repeat.
 
-    Where the guesses do not settle, the first solution is followed as far as the bounds allow. So the objective never
-    rises. Guesses settle sooner with a ridge, ½·ridge·‖β − start‖² added to the objective: repeated, such steps lead
-    to the same minimum (a proximal point method).
+    If the guesses do not settle, the first solution is followed as far as the bounds allow, so the objective never
+    increases. A ridge, ½·ridge·‖β − start‖² added to the objective, makes guesses settle sooner. Repeated steps with a
+    ridge converge to the same minimum (a proximal point method).
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def newton_steps(
 
 @dataclass(frozen=True)
 class _Piece:
-    """The problem around a point, where no variable leaves its side of 0: there the objective is quadratic.
+    """The problem near a point, with each variable restricted to its side of 0, so that the objective is quadratic.
 
     Attributes
     ----------
     slope : ndarray of shape (n,)
-        Of the objective at the point.
+        Slope of the objective at the point.
     """
 
     gram: Array
@@ -79,7 +79,7 @@ class _Piece:
         return cls(gram, beta, gradient + problem.width * np.sign(beta), low, high, ridge)
 
     def active_set(self) -> tuple[Array, Array, bool]:
-        """The step of the first solve, the point where the guesses ended, and whether they settled."""
+        """The step of the first solve, the end point of the guesses, and whether they settled."""
         free = (self.beta > self.low) & (self.beta < self.high)
         first, reached = np.zeros(len(free)), self.beta.copy()
         for turn in range(_ROUNDS):
@@ -90,7 +90,7 @@ class _Piece:
             outside = free & ((reached <= self.low) | (reached >= self.high))
             reached = np.clip(reached, self.low, self.high)
             free &= ~outside
-            if 2 * outside.sum() > n_free:  # the step was far too long for guesses to make sense
+            if 2 * outside.sum() > n_free:  # the step is far too long for the guesses to be useful
                 return first, reached, False
             if outside.any():
                 continue
@@ -107,7 +107,7 @@ class _Piece:
         return np.asarray(self.slope + self.gram @ away + self.ridge * away)
 
     def _solve(self, free: Array, reached: Array) -> tuple[Array, float]:
-        """The step in the free variables that makes their slopes equal and restores the sum; and that slope."""
+        """The step in the free variables that makes their slopes equal and restores the sum, and the common slope."""
         rows, step = np.flatnonzero(free), np.zeros(len(free))
         if len(rows) < 2:
             return step, 0.0
@@ -120,20 +120,20 @@ class _Piece:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             level = (missing + solved[:, 0].sum()) / solved[:, 1].sum()
             step[rows] = level * solved[:, 1] - solved[:, 0]
-        if not np.isfinite(step).all():  # bounds so far apart that no step is a number
+        if not np.isfinite(step).all():  # bounds are so far apart that the step overflows
             return np.zeros(len(free)), 0.0
         return step, float(level)
 
     def followed(self, step: Array) -> Array:
-        """As far along a step as the bounds allow."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a step of 0, or next to nothing
+        """Move along a step as far as the bounds allow."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # steps of 0, or almost 0
             room = np.where(step > 0, (self.high - self.beta) / step, (self.low - self.beta) / step)
         share = min(1.0, float(np.where(step == 0, np.inf, room).min()))
         return np.clip(self.beta + share * step, self.low, self.high)
 
 
 def _factor(gram: Array, rows: Array, ridge: float) -> Array | None:
-    """The Cholesky factor of the part of some rows, with a ridge that is at least just large enough; or None."""
+    """Cholesky factor of the submatrix of some rows, with the least ridge that allows it; None if none does."""
     part = np.empty((len(rows), len(rows)))
     for _ in range(_RIDGES):
         gather(gram, rows, rows, part)

@@ -1,4 +1,4 @@
-"""One-class support vector machines, started close to the solution."""
+"""One-class support vector machines, with a start close to the solution."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CLEARLY = 0.5  # a start is preferred if its estimated objective is below this 
 
 
 def solve_novelty(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
-    """Solve a `DualProblem.novelty` on rows, of which a precomputed kernel takes the Gram matrix."""
+    """Solve a `DualProblem.novelty`. `x` is the Gram matrix if the kernel is precomputed."""
     n = x.shape[0]
     sample = np.arange(0, n, max(1, n // _SAMPLED))
     if n > SMALL:
@@ -36,7 +36,7 @@ def solve_novelty(problem: DualProblem, kernel: Kernel, x: Any, control: Control
 
 
 def _densities(sums: Array, sample: Array, diagonal: Array) -> Array:
-    """Mean kernel values of rows with others, from their sums over a sample."""
+    """Mean kernel value of each row with other rows, from sums over a sample."""
     density, count = sums.copy(), np.full(len(sums), float(len(sample)))
     density[sample] -= diagonal[sample]
     count[sample] -= 1.0
@@ -44,17 +44,18 @@ def _densities(sums: Array, sample: Array, diagonal: Array) -> Array:
 
 
 def _started(problem: DualProblem, density: Array, diagonal: Array) -> DualProblem:
-    """Start with the rows that lie least densely at their bounds; or with all rows alike, if that is clearly better.
+    """Start with the rows of lowest density at their bounds; or with equal variables, if that is clearly better.
 
-    The former are most of the support vectors of a smooth kernel. Of one that tells all rows apart, all rows are.
+    With a smooth kernel, most support vectors are rows of low density. With a very narrow kernel, all rows are support
+    vectors.
     """
     least = filled(problem.high, problem.total, np.argsort(density))
     alike = np.minimum(problem.high, problem.total / len(density))
-    room = problem.high - alike  # of some rows there is less than their share
+    room = problem.high - alike  # bounds of some rows are below the equal share
     alike += room * ((problem.total - alike.sum()) / max(float(room.sum()), np.finfo(float).tiny))
 
     def value(beta: Array) -> float:
-        """βᵀKβ, if the rows of β lie among each other as densely as among all."""
+        """βᵀKβ, assuming that the rows of β have the same density among themselves as among all rows."""
         return float(problem.total * (beta @ density) + (beta * beta) @ (diagonal - density))
 
     return replace(problem, start=alike if value(alike) < _CLEARLY * value(least) else least)

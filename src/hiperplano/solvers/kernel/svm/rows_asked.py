@@ -11,24 +11,25 @@ from hiperplano.kernels import KernelMatrix
 from hiperplano.solvers.kernel.svm.gram_loops import drop_tiny
 from hiperplano.solvers.kernel.svm.smo.loops import ASKED
 
-FIRST = 32  # rows that are computed first; each later batch is twice as large
-_MANY = 0.5  # once more than this share of the rows is needed, all others are computed, too
-_TINY = 1e-150  # kernel values below this share of the largest become 0: subnormal products are 100 times as slow
-_LOOKED_AT = 8  # about so many rows are checked for such values
+FIRST = 32  # rows in the first batch; each later batch is twice as large
+_MANY = 0.5  # if more than this share of the rows is needed, all rows are computed
+# Kernel values below this share of the largest are set to 0, since subnormal products are 100 times as slow.
+_TINY = 1e-150
+_LOOKED_AT = 8  # approximate number of rows that are checked for such values
 
 
 class RowsAsked:
-    """A Gram matrix of which some rows are there.
+    """A Gram matrix of which only some rows are computed.
 
     Parameters
     ----------
     values : ndarray of shape (n, n)
-        Of any values where rows are not there, but for finite ones in the first.
+        Rows that are not computed hold arbitrary values, except that row 0 is always finite.
     there : ndarray of uint8 of shape (n,)
-        1 for rows that are there, `ASKED` for those that were needed.
+        1 for rows that are computed, `ASKED` for those that a loop requested.
     diagonal : ndarray of shape (n,)
     matrix : KernelMatrix, optional
-        Of all rows with each other; not needed if all are there.
+        Kernel matrix of all rows with each other; not needed if all rows are computed.
     """
 
     def __init__(self, values: Array, there: Array, diagonal: Array, matrix: KernelMatrix | None = None) -> None:
@@ -37,15 +38,15 @@ class RowsAsked:
 
     @classmethod
     def whole(cls, gram: Array) -> Self:
-        """A matrix that is all there."""
+        """Wrap a complete matrix."""
         return cls(gram, np.ones(len(gram), dtype=np.uint8), gram.diagonal().copy())
 
     @classmethod
     def begun(cls, matrix: KernelMatrix, rows: Array) -> Self:
-        """With some rows."""
+        """Start with some rows."""
         n = matrix.shape[0]
         found = cls(np.empty((n, n)), np.zeros(n, dtype=np.uint8), matrix.diagonal, matrix)
-        found.values[0] = 0.0  # which loops begin with, multiplied by 0
+        found.values[0] = 0.0  # loops start from row 0, multiplied by 0
         found._compute(rows)
         return found
 
@@ -54,11 +55,14 @@ class RowsAsked:
         return bool((self.there == 1).all())
 
     def require(self, rows: Array) -> None:
-        """Compute those of some rows that are not there."""
+        """Compute those of these rows that are missing."""
         self._compute(rows[self.there[rows] != 1])
 
     def add(self, violation: Array) -> None:
-        """Compute rows that were asked for, and those that violate the optimality conditions most; all if many."""
+        """Compute the requested rows, and those that violate the optimality conditions most.
+
+        If these are many, all rows are computed.
+        """
         rows = np.flatnonzero(self.there != 1)
         rank = np.where(self.there[rows] == ASKED, np.inf, violation[rows])
         self._compute(rows[np.argsort(-rank)[: self._next]])
@@ -75,7 +79,7 @@ class RowsAsked:
 
 
 def dense_gram(matrix: KernelMatrix) -> Array:
-    """The whole matrix, without values that are too small to matter and slow."""
+    """The whole matrix, with tiny values set to 0: they do not matter, and are slow to multiply."""
     gram = matrix.dense()
     _drop_tiny(gram, matrix.diagonal)
     return gram

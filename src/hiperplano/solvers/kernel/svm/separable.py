@@ -1,4 +1,4 @@
-"""A step for narrow kernels: with a nearly diagonal Gram matrix, every dual variable is solved for separately."""
+"""A step for narrow kernels: the Gram matrix is nearly diagonal, so every dual variable is solved for separately."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import GramRows
 
-_SAMPLED = 256  # sampled rows, which show whether a kernel is narrow
-_NARROW = 0.5  # largest effect of other rows' steps on slopes, relative to that of each row's own step
+_SAMPLED = 256  # sampled rows that show whether a kernel is narrow
+_NARROW = 0.5  # largest effect of other rows' steps on the slopes, relative to that of each row's own step
 
 
 def separable_steps(
     problem: DualProblem, rows: GramRows, beta: Array, gradient: Array, tol: float, max_steps: int
 ) -> tuple[int, Array, Array]:
-    """Steps that take the Gram matrix for its diagonal, each as long as lowers the objective most.
+    """Steps that replace the Gram matrix by its diagonal, each followed by an exact line search.
 
-    They end where some rows show that the kernel is too wide for them, or where the violation does not halve.
+    They end if a sample of the rows shows that the kernel is too wide, or if the violation does not halve.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def separable_steps(
 
 
 def _separable_step(problem: DualProblem, rows: GramRows, beta: Array, gradient: Array) -> tuple[Array, Array] | None:
-    """β and gradient after one step; None where the kernel is too wide, or there is nothing to gain."""
+    """β and gradient after one step; None if the kernel is too wide or the step gains nothing."""
     diagonal = rows.diagonal
     if not diagonal.min() > 0.0 or not np.isfinite(problem.high - problem.low).all():
         return None
@@ -51,7 +51,8 @@ def _separable_step(problem: DualProblem, rows: GramRows, beta: Array, gradient:
     some = moved if len(moved) <= _SAMPLED else moved[:: -(-len(moved) // _SAMPLED)]
     if not len(some) or not _is_narrow(rows.block(some), step[some], len(moved) / len(some)):
         return None
-    slope = problem.change((beta, gradient), (beta + step, gradient))  # what |β| adds along the way is less
+    # The contribution of |β| along the step is smaller than this.
+    slope = problem.change((beta, gradient), (beta + step, gradient))
     change = rows.times(moved, step[moved])
     bend = float(step @ change)
     if not slope < 0.0 < bend:
@@ -61,30 +62,30 @@ def _separable_step(problem: DualProblem, rows: GramRows, beta: Array, gradient:
 
 
 def _solved(problem: DualProblem, beta: Array, gradient: Array, diagonal: Array) -> Array:
-    """The minimum with the Gram matrix replaced by its diagonal, as seen from β, and the sum kept."""
+    """The minimum around β with the Gram matrix replaced by its diagonal, and with Σβ fixed."""
     centre, width, total = beta - gradient / diagonal, problem.width / diagonal, float(beta.sum())
 
     def at(level: float) -> Array:
         wanted = centre - level / diagonal
         return np.clip(np.sign(wanted) * np.maximum(np.abs(wanted) - width, 0.0), problem.low, problem.high)
 
-    # Beyond these levels all variables are at their upper, or lower, bounds.
+    # Beyond these levels all variables are at their upper or lower bounds.
     low = float((diagonal * (centre - width - problem.high)).min())
     high = float((diagonal * (centre + width - problem.low)).max())
     found = at(brentq(lambda level: float(at(level).sum()) - total, low, high))
     free = problem.free(found)
-    if free.any():  # what the search has left of the sum
+    if free.any():  # spread the remaining error of the sum
         found[free] += (total - float(found.sum())) / free.sum()
     return np.clip(found, problem.low, problem.high)
 
 
 def _is_narrow(block: Array, step: Array, of: float) -> bool:
-    """Whether other rows change the slopes of a step's rows by less than their own, as far as some of them tell.
+    """Whether other rows change the slopes of moved rows less than their own steps do, judged from a sample.
 
     Parameters
     ----------
     of : float
-        Rows that move for each of these.
+        Number of moved rows per sampled row.
     """
     own = block.diagonal() * step
     return bool(of * np.linalg.norm(block @ step - own) < _NARROW * np.linalg.norm(own))

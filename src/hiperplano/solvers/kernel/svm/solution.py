@@ -28,20 +28,20 @@ class SupportVectorSolution(Solution):
     coef, intercept : ndarray of shape (machines, support vectors) and (machines,)
         Dual coefficients β: scores are Σ β·k(x, support vector) + intercept.
     n_iter : int
-        Steps, each of which moves two dual variables, or passes over the features of the kernel where it has few; of
-        all machines together.
+        SMO steps, or passes over the features of a kernel with few features; summed over all machines.
     objective, dual_objective : float
-        ½‖f‖² + Σ C·weight·loss, summed over the machines, and a lower bound of it that the dual coefficients prove.
+        ½‖f‖² + Σ C·weight·loss, summed over the machines, and the lower bound given by the dual coefficients.
     gap : float
         (objective − dual_objective) / objective, the worst of all machines.
     violation : float
-        By how much the worst pair of rows violates the optimality conditions: what `tol` bounds.
+        Largest violation of the optimality conditions by a pair of rows, which `tol` bounds.
     rounding : float
-        What the rounding of kernel values and their sums may make of the violation, and so of scores near the margin.
+        Bound on the part of the violation, and so of scores near the margin, that is due to rounding of kernel values
+        and their sums.
     n_support, n_bound : int
         Support vectors, and those among them at the bound C·weight in some machine.
     kernel : str
-        The formula.
+        Formula of the kernel.
     """
 
     dual_objective: float
@@ -54,23 +54,23 @@ class SupportVectorSolution(Solution):
 
 @dataclass(frozen=True)
 class Machines:
-    """How the machines of a model ended, an entry for each.
+    """Results of the machines of a model, one entry for each.
 
     Attributes
     ----------
     beta : ndarray of shape (n, machines)
-        Dual coefficients; 0 for rows that a machine does not have.
+        Dual coefficients; 0 for rows outside a machine.
     steps, violation, intercept : ndarray of shape (machines,)
     lower, gap : ndarray of shape (machines,)
-        The dual objective, and how far it lies below the objective.
+        The dual objective and the duality gap.
     n_bound : ndarray of shape (machines,)
         Support vectors at their bound.
     rounding : ndarray of shape (machines,)
-        What the rounding of kernel values and their sums may make of the violation.
+        Bound on the part of the violation that is due to rounding of kernel values and their sums.
     unbounded : ndarray of bool of shape (machines,)
-        Whether C is infinite and the rows cannot be met without a loss.
+        Whether C is infinite and no function fits the rows without loss.
     method : Message
-        What the steps are steps of.
+        Name of the algorithm that the steps belong to.
     """
 
     beta: Array
@@ -93,12 +93,12 @@ class Machines:
         n_rows: int,
         method: Message = _METHOD,
     ) -> Self:
-        """From single solutions.
+        """Collect single solutions.
 
         Parameters
         ----------
         members : sequence of ndarray of int
-            The rows of each problem.
+            Rows of each problem.
         """
         count = len(found)
         violation, intercept, lower, gap, rounding = np.zeros((5, count))
@@ -113,7 +113,7 @@ class Machines:
 
     @classmethod
     def alone(cls, beta: Array, end: End) -> Self:
-        """Of one machine of all rows, as its compiled loop judged it."""
+        """Results of a model with one machine of all rows, from its compiled loop."""
         steps, violation, intercept, lower, gap, n_bound, rounding = (np.array([figure]) for figure in end)
         unbounded = np.zeros(1, dtype=bool)
         return cls(beta[:, None], steps, violation, intercept, lower, gap, n_bound, rounding, unbounded)
@@ -131,7 +131,7 @@ class Machines:
 
 
 def verdict(machines: Machines, coef: Array, kernel: str, tol: float, max_steps: int) -> SupportVectorSolution:
-    """The solution of all machines of a model, in words and figures."""
+    """The solution of all machines of a model, with its status message."""
     lower, gaps = machines.lower, machines.gap
     size = np.maximum(np.abs(lower + gaps), np.finfo(float).tiny)
     violation, steps, bound = float(machines.violation.max()), int(machines.steps.sum()), int(machines.n_bound.sum())

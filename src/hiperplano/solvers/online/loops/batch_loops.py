@@ -15,22 +15,22 @@ from hiperplano.solvers.online.loops.example_loops import (
 from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot, row_held, row_square, squared_length
 
 _AHEAD = 10
-_REMEASURE = 4096.0  # steps after which the length of the weights is measured anew: its updates round
+_REMEASURE = 4096.0  # steps between recomputations of the weights' norm, because its updates accumulate rounding errors
 
 
 @loop
 def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights, sums, state, steps):  # type: ignore[no-untyped-def]
     """Learn from the examples order[start:stop], BATCH at a time; return where the walk stopped.
 
-    For each batch: w ← (1 − ηα)·w − η·mean(slope·x) with all slopes at the weights before the step; if PROJECT,
-    weights longer than √(PROJECT/α) are then brought back to that length. It stops early where a score is not finite,
-    and before a batch with a row that is not held.
+    For each batch: w ← (1 − ηα)·w − η·mean(slope·x) with all slopes at the weights before the step; if PROJECT, weights
+    longer than √(PROJECT/α) are then brought back to that length. The walk stops early at a score that is not finite,
+    and before a batch with a row that is not in memory.
 
     Parameters
     ----------
     x, indices, indptr, y, order, visit_weight, start, stop, rule, weights, sums, state
         As in `example_loops.walk`.
-    steps : float64 of shape (BATCH,), room for the steps of a batch
+    steps : float64 of shape (BATCH,), workspace for the steps of a batch
     """
     loss, epsilon, alpha = int(rule[at.LOSS]), rule[at.EPSILON], rule[at.ALPHA]
     by_class, projected = rule[at.CLASSES] == 1.0, rule[at.PROJECT] > 0.0
@@ -104,7 +104,7 @@ def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
         t += 1.0
         state[at.EXAMPLES] += end - start
         start = end
-        # Kept up to date at every step: a walk that stops at a number that is not finite has lost nothing.
+        # Written at every step, so that nothing is lost if the walk stops at a number that is not finite.
         state[at.SCALE], state[at.INTERCEPT], state[at.STEP] = scale, bias, t
         state[at.MASS], state[at.SQUARED_NORM] = mass, square
     return start

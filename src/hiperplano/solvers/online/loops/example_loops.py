@@ -12,12 +12,13 @@ from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import learning_rate
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_held, row_square
 
-_AHEAD = 10  # rows between asking for one and using it
+_PREFETCH_ROWS = 10  # rows between the prefetch of a row and its use
 _LARGEST = float(np.finfo(np.float64).max)
-_SHORTEST = 1e-100  # squared length of rows after which nobody has to look whether weights are finite
-SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights: differences of large sums cost digits
+_LEAST_SQUARED_NORM = 1e-100  # squared norms of rows in [1e-100, 1e100] need no check that the weights stay finite
+SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights, since differences of large sums lose digits
 
-# Arguments of `walk` for one dense row, as constants: every array that Python passes costs time at each call.
+# Arguments of `walk` for one dense row, as compile-time constants: every array passed from Python adds to the time of a
+# call.
 _NO_INDEX, _FIRST_ROW = NO_INDEX, frozen(np.zeros(1, dtype=np.intp))
 
 rate_of_step = part(learning_rate)
@@ -26,7 +27,7 @@ loss_value, loss_slope = part(scalar.value), part(scalar.slope)
 
 @part
 def aggressive_step(rule, weight, loss, square):  # type: ignore[no-untyped-def]
-    """How far to go for an example of this loss, weight and ‖x‖²; the weight multiplies C."""
+    """Length of the passive-aggressive step for an example with this loss, weight and ‖x‖². The weight multiplies C."""
     cap = weight * rule[at.AGGRESSIVENESS]
     if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
         square += 0.5 / cap
@@ -37,7 +38,7 @@ def aggressive_step(rule, weight, loss, square):  # type: ignore[no-untyped-def]
 
 @part
 def settle_scale(weights, sums, scale, mass):  # type: ignore[no-untyped-def]
-    """Multiply the scale into the weights and the mass into the sums: afterwards they are 1 and 0."""
+    """Multiply the scale into the weights and the mass into the sums, and so reset them to 1 and 0."""
     for j in range(len(weights)):
         sums[j] -= mass * weights[j]
         weights[j] *= scale
@@ -47,10 +48,10 @@ def settle_scale(weights, sums, scale, mass):  # type: ignore[no-untyped-def]
 def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights, sums, state):  # type: ignore[no-untyped-def]
     """Learn from the examples order[start:stop], one at a time; return where the walk stopped.
 
-    For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with
-    step = −η·weight·slope(loss) for a gradient, or the passive-aggressive step. It stops
-    early where a score is not finite, for the pocket where weights with a long run of right answers are about
-    to change, and before a step along a row that is not held.
+    For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with step = −η·weight·slope(loss)
+    for a gradient, or the passive-aggressive step. The walk stops early at a score that is not finite, before a step
+    along a row that is not in memory, and, with a pocket, before weights with a new longest run of correct answers
+    change.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     watch, pocket, late = rule[at.TRACK_LOSS] == 1.0, rule[at.POCKET] > 0.0, rule[at.WEIGHT_BY_STEP] == 1.0
     weighted = len(visit_weight) > 0
     farthest = rule[at.MAX_SCORE] if rule[at.MAX_SCORE] > 0.0 else _LARGEST
-    # Answers that are right by this much teach nothing, whatever else the rule says.
+    # An example with a larger margin has no loss, so it causes no step.
     right = 0.0 if loss == scalar.PERCEPTRON else 1.0
     enough = right if loss < scalar.LOGISTIC and alpha == 0.0 else math.inf
     scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
@@ -78,8 +79,8 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     k = start
     while k < stop:
         i = order[k]
-        if k + _AHEAD < stop:
-            fetch_row(x, indices, indptr, order[k + _AHEAD])
+        if k + _PREFETCH_ROWS < stop:
+            fetch_row(x, indices, indptr, order[k + _PREFETCH_ROWS])
         target = y[i]
         score = scale * row_dot(x, indices, indptr, i, weights) + bias
         if not abs(score) <= farthest:
@@ -147,8 +148,10 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
 
 @loop
 def learn_one(x, target, rule, weights, sums, states):  # type: ignore[no-untyped-def]
-    """Learn from the one row of x; return 0, and learn nothing, if it holds a number that is not finite, or is so long
-    or short that weights may become so; otherwise 1.
+    """Learn from the one row of x.
+
+    Return 1, or 0 without learning if the row holds a number that is not finite, or if its norm is so large or small
+    that the weights may become infinite.
 
     Parameters
     ----------
@@ -157,7 +160,7 @@ def learn_one(x, target, rule, weights, sums, states):  # type: ignore[no-untype
     states : float64 of shape (1, STATE_SIZE)
     """
     square = row_square(x, _NO_INDEX, _NO_INDEX, 0)
-    if not (_SHORTEST <= square <= 1.0 / _SHORTEST or square == 0.0):
+    if not (_LEAST_SQUARED_NORM <= square <= 1.0 / _LEAST_SQUARED_NORM or square == 0.0):
         return 0
     y = np.array([target])
     visits = (x, _NO_INDEX, _NO_INDEX, y, _FIRST_ROW, y[:0], 0, 1)

@@ -1,4 +1,4 @@
-"""One compiled loop for pass after pass over the rows, where nobody looks at what is between them."""
+"""Compiled loop over several passes, for fits that need nothing from Python between two passes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from hiperplano.solvers.rows_loops import loop
 
 @loop
 def walk_passes(x, indices, indptr, y, orders, visit_weights, rule, watch, mistakes, weights, sums, state):  # type: ignore[no-untyped-def]
-    """`walk` over all rows until the passes end, or `mistakes` is full; return how many were made.
+    """Run `walk` over all rows until the passes end or `mistakes` is full; return the number of passes made.
 
-    They end as those of `training.run_passes` do.
+    The passes end by the criteria of `training.run_passes`.
 
     Parameters
     ----------
-    orders : int of shape (passes, visits), or (1, visits) if all have the same
-    visit_weights : float64 of the same shape, or (1, 0) for weights of 1
-    rule : float64 of shape (RULE_SIZE,), an adaptive rate is lowered in it
-    watch : float64 of shape (WATCH_SIZE,), brought up to date
-    mistakes : int of shape (passes,), filled
+    orders : int of shape (passes, visits), or (1, visits) if all passes have the same order visit_weights : float64 of
+    the same shape, or (1, 0) for weights of 1 rule : float64 of shape (RULE_SIZE,); an adaptive rate is lowered in
+    place watch : float64 of shape (WATCH_SIZE,), updated in place mistakes : int of shape (passes,), filled
     """
     shrinks = rule[at.ALPHA] > 0.0 and rule[at.RATE] < at.PASSIVE_AGGRESSIVE_1
     for number in range(len(mistakes)):

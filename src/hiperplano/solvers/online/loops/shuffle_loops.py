@@ -1,4 +1,4 @@
-"""Compiled shuffling that keeps memory access local, and the keys of rows that a shuffle begins with."""
+"""Compiled shuffling with local memory access, and sort keys of rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ def _draw(seed):  # type: ignore[no-untyped-def]
 
 @part
 def _below(seed, bound):  # type: ignore[no-untyped-def]
-    """A number in 0 … bound − 1 from the upper half of a state; without a sign, so that arrays take it as it is."""
+    """A number in 0 … bound − 1 from the upper half of a state.
+
+    It is unsigned, so that it indexes arrays without a sign check.
+    """
     upper = (seed * np.uint64(2685821657736338717)) >> np.uint64(32)
     return (upper * np.uint64(bound)) >> np.uint64(32)
 
 
 @part
 def _seed_of_pass(seed, number):  # type: ignore[no-untyped-def]
-    """A number of 64 bits, each of which depends on all bits of the state (SplitMix64: Steele, Lea and Flood 2014)."""
+    """Derive the 64-bit seed of a pass.
+
+    Each bit depends on all bits of the input (SplitMix64: Steele, Lea and Flood 2014).
+    """
     state = seed + number * np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -34,16 +40,19 @@ def _seed_of_pass(seed, number):  # type: ignore[no-untyped-def]
 
 @loop
 def shuffle_in_pools(orders, block, pool, seed, first_pass):  # type: ignore[no-untyped-def]
-    """Fill each of `orders` with 0 … n − 1: blocks in random order, and `pool` blocks at a time shuffled.
+    """Fill each of `orders` with a permutation of 0 … n − 1.
 
-    Rows of a block lie side by side in memory, so a pool is read from a few places only. With one pool this is
-    a plain shuffle of all rows. Every row is put where a random one of its pool was, which goes to the end.
+    Blocks are in random order, and the rows of `pool` blocks at a time are shuffled.
+
+    Rows of a block lie side by side in memory, so a pool is read from a few places only. With one pool this is a plain
+    shuffle of all rows. Each pool is shuffled inside out (Fisher-Yates): a new row takes the place of a random row,
+    which moves to the end.
 
     Parameters
     ----------
     orders : int of shape (passes, n), filled
     seed, first_pass : uint64
-        Passes have their own orders, by the seed and their numbers.
+        The order of a pass depends on the seed and on the number of the pass.
     """
     n, one = orders.shape[1], np.uint64(1)
     for number in range(len(orders)):
@@ -68,7 +77,7 @@ def shuffle_in_pools(orders, block, pool, seed, first_pass):  # type: ignore[no-
 
 @loop
 def project(x, indices, indptr, direction, key):  # type: ignore[no-untyped-def]
-    """key[i] = x[i]·direction, added up in the same way for every row: equal rows get equal bits.
+    """key[i] = x[i]·direction, summed in the same order for every row, so that equal rows get bitwise equal keys.
 
     Parameters
     ----------

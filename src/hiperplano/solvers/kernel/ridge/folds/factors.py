@@ -17,7 +17,7 @@ _STEPS = 40  # most steps of conjugate gradients
 
 
 def groups(alphas: Array) -> list[Array]:
-    """The numbers of penalties that share a factorisation, the least first."""
+    """Group the numbers of penalties that share a factorisation, the smallest penalty first."""
     order, found = np.argsort(alphas), list[Array]()
     while len(order):
         near = alphas[order] <= _APART * alphas[order[0]]
@@ -35,8 +35,8 @@ def factored(matrix: Array, right: Array, alphas: Array, start: Array | None) ->
         Symmetric; positive semidefinite, if there is a start.
     right : ndarray of shape (n, sides)
     start : ndarray of shape (n, alphas, sides) or None
-        Solutions to improve, by conjugate gradients: then the matrix is factored in float32, once for penalties that
-        are not far apart. None to factor it exactly for each.
+        Initial solutions, which conjugate gradients improve: the matrix is then factored in float32, once for penalties
+        that are close to each other. None to factor it in float64 for each penalty.
     """
     found = np.full((len(right), len(alphas), right.shape[1]), np.nan)
     if start is not None:
@@ -49,7 +49,7 @@ def factored(matrix: Array, right: Array, alphas: Array, start: Array | None) ->
 
 
 def _improved(matrix: Array, single: Array, right: Array, alphas: Array, start: Array) -> Array:
-    """Conjugate gradients with the factor of the middle penalty as a preconditioner; NaN where they fail."""
+    """Conjugate gradients preconditioned by the factor of the group's middle penalty; NaN where they fail."""
     inverse = inverse_in_single(single.copy(), float(np.sqrt(alphas.min() * alphas.max())))
     if inverse is None:
         return np.full_like(start, np.nan)
@@ -60,10 +60,11 @@ def _improved(matrix: Array, single: Array, right: Array, alphas: Array, start: 
         return np.asarray(right[:, which] - matrix @ answers - shift[which] * answers)
 
     def shifted(rounded: Array, directions: Array, which: Array) -> Array:
-        image = (directions.T.astype(rounded.dtype) @ rounded).T  # in this order BLAS takes two thirds of the time
+        image = (directions.T.astype(rounded.dtype) @ rounded).T  # BLAS takes two thirds of the time in this order
         return np.asarray(image + shift[which] * directions)
 
-    drowns = alphas.min() <= np.finfo(np.float32).eps * np.linalg.norm(single)  # in the rounding of the matrix
+    # Whether the penalty is below the rounding of the matrix.
+    drowns = alphas.min() <= np.finfo(np.float32).eps * np.linalg.norm(single)
     for rounded in (matrix,) if drowns else (single, matrix):
         found = refined_gradients(
             partial(shifted, rounded),
@@ -88,5 +89,5 @@ def _exact(matrix: Array, right: Array, alpha: float) -> Array:
     factor.flat[:: len(factor) + 1] += alpha
     if factor_in_place(factor):
         return solve_factored(factor, right)
-    shifted = matrix + alpha * np.eye(len(matrix))  # a kernel that is not positive definite
+    shifted = matrix + alpha * np.eye(len(matrix))  # the kernel is not positive definite
     return np.asarray(np.linalg.lstsq(shifted, right, rcond=None)[0])

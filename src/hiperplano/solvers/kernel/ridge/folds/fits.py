@@ -29,23 +29,23 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_SMALL = 400  # up to so many rows, every system is factored
-_CELLS = 2**24  # numbers in the solutions of the folds that are solved together
-_LOW = 0.2  # largest rank of a low-rank approximation, as a share of the rows
+_SMALL = 400  # up to this number of rows, every system is factored
+_CELLS = 2**24  # most numbers in the solutions of the folds that are solved together
+_MOST_RANK_SHARE = 0.2  # largest rank of a low-rank approximation, as a share of the rows
 
 
 class FoldFits(NamedTuple):
-    """What the machines of every fold and penalty predict.
+    """Predictions for every fold and penalty.
 
     Attributes
     ----------
     predicted : ndarray of shape (folds, n, targets, alphas)
-        Of all rows.
+        Predictions of all rows.
     folds : FoldProblem
     steps : ndarray of int of shape (alphas,)
-        Lanczos steps of the folds.
+        Lanczos steps of the folds for each penalty.
     all_rows : list of KrylovSpace
-        Of each right side of all rows, where those went along with the folds.
+        Krylov space of each right-hand side on all rows, if it was built together with those of the folds.
     """
 
     predicted: Array
@@ -54,7 +54,7 @@ class FoldFits(NamedTuple):
     all_rows: list[KrylovSpace]
 
     def solve_all_rows(self, alphas: Array, number: int, solver: str, **control: Any) -> KernelSolution:
-        """The fit of all rows for one of the penalties, with the Gram matrix of the folds; as `solve_ridge`."""
+        """Fit all rows for one of the penalties, with the Gram matrix of the folds; otherwise as `solve_ridge`."""
         problem = self.folds.problem
         problem = replace(problem, alpha=np.full(problem.y.shape[1], alphas[number]))
         found = None
@@ -76,22 +76,22 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], solver: 
     Parameters
     ----------
     alphas : ndarray of shape (alphas,)
-        More than 0.
+        Positive penalties.
     train : list of ndarray of int
-        Rows of the folds to train on.
+        Training rows of each fold.
     solver : str
-        That of the fit of all rows to come: steps of the folds serve it if it is "auto".
+        Solver of the later fit on all rows. If it is "auto", that fit reuses Lanczos steps made with the folds.
     """
     n, targets = problem.y.shape
     every = FoldProblem.of(problem, train, in_groups=_by_steps(problem))
     found = np.empty((every.n_folds, n, targets, len(alphas)))
-    low = low_rank(every, alphas, _LOW) if _by_steps(problem) else None
+    low = low_rank(every, alphas, _MOST_RANK_SHARE) if _by_steps(problem) else None
     step = max(1, _CELLS // (n * len(alphas) * every.right.shape[1]))
     steps, all_rows = np.zeros(len(alphas), dtype=int), []
     for first in range(0, every.n_folds, step):
         batch = slice(first, first + step)
         folds = every.some(batch)
-        with_all_rows = first == 0 and solver == "auto" and _are_most_of_the_work(folds)
+        with_all_rows = first == 0 and solver == "auto" and _folds_dominate_cost(folds)
         predicted, n_steps, spaces = _fit(folds, alphas, low, with_all_rows)
         found[batch] = np.moveaxis(predicted, 0, 1).swapaxes(2, 3)
         np.maximum(steps, n_steps, out=steps)
@@ -99,8 +99,11 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], solver: 
     return FoldFits(found, every, steps, all_rows)
 
 
-def _are_most_of_the_work(folds: FoldProblem) -> bool:
-    """Whether products for the folds cost no less than those for all rows, which then may go with them."""
+def _folds_dominate_cost(folds: FoldProblem) -> bool:
+    """Whether products for the folds cost at least as much as those for all rows.
+
+    The latter can then be computed with them.
+    """
     return bool(np.square(folds.masks.mean(axis=0)).sum() >= 1.0)
 
 
@@ -112,8 +115,11 @@ def _by_steps(problem: RidgeProblem) -> bool:
 def _fit(
     folds: FoldProblem, alphas: Array, low: Array | None, with_all_rows: bool
 ) -> tuple[Array, Array, list[KrylovSpace]]:
-    """Predictions by a low-rank approximation or by Lanczos steps, and by factorisations where those did not lead to
-    the end; the Lanczos steps for each penalty; and the spaces of all rows that they led to."""
+    """Fit all folds and penalties.
+
+    Predictions come from a low-rank approximation or from Lanczos steps, and from factorisations where these did not
+    converge. Also returns the number of Lanczos steps for each penalty, and the Krylov spaces of all rows.
+    """
     answers, steps, all_rows = _Answers(folds, alphas), np.zeros(len(alphas), dtype=int), list[KrylovSpace]()
     if low is not None:
         answers.put(solve_by_low_rank(folds, alphas, low))
@@ -123,19 +129,19 @@ def _fit(
         answers.put_steps(found)
         steps, all_rows = found.steps, found.all_rows
     if answers.left.any():
-        _factor_the_rest(folds, alphas, answers, mixed=_by_steps(folds.problem))
+        _factor_unsolved(folds, alphas, answers, mixed=_by_steps(folds.problem))
     return folds.in_place(folds.predictions(answers.solved, answers.images)), steps, all_rows
 
 
 class _Answers:
-    """The solutions of the systems of all folds and penalties so far.
+    """Solutions found so far, for all folds and penalties.
 
     Attributes
     ----------
     solved, images : ndarray of shape (n, folds, alphas, sides)
-        They and S·K·S times them.
+        The solutions, and S·K·S times them.
     left : ndarray of bool of shape (folds, alphas)
-        What is not solved.
+        Systems that are not solved yet.
     """
 
     def __init__(self, folds: FoldProblem, alphas: Array) -> None:
@@ -146,15 +152,15 @@ class _Answers:
         self.left = np.ones(shape[1:3], dtype=bool)
 
     def put(self, x: Array) -> None:
-        """Take solutions, good ones or not."""
+        """Store solutions, and mark those whose residual is too large as unsolved."""
         self.solved, self.images = x, self._folds.product(x.reshape(len(x), -1)).reshape(x.shape)
         self.left = ~(self._folds.residuals(x, self.images, self._alphas) <= TOL)
 
     def put_steps(self, found: FoldSteps) -> None:
-        """Take the solutions for all penalties from one Krylov space for each fold.
+        """Store the solutions for all penalties from one Krylov space for each fold.
 
-        What a space leaves, and what rounding adds, is largest for the least penalty. If its residual is small enough,
-        the others are, and say what the images of their training rows are.
+        The residual of a space, and the rounding error, are largest for the smallest penalty. If that residual is small
+        enough, so are the others, and the images of the training rows then follow from the equations without a product.
         """
         x, solved, folds = found.x, found.solved, self._folds
         least = solved & (self._alphas == np.where(solved, self._alphas, np.inf).min(axis=1)[:, None])
@@ -168,8 +174,8 @@ class _Answers:
         return None
 
 
-def _factor_the_rest(folds: FoldProblem, alphas: Array, answers: _Answers, mixed: bool) -> None:
-    """Solve the systems that are left by factorisations, several folds at a time."""
+def _factor_unsolved(folds: FoldProblem, alphas: Array, answers: _Answers, mixed: bool) -> None:
+    """Solve the unsolved systems by factorisations, several folds at a time."""
     n, solved, left = folds.problem.n_rows, answers.solved, answers.left
     require_bytes(
         _bytes_of_factors(n),
@@ -194,5 +200,5 @@ def _factor_the_rest(folds: FoldProblem, alphas: Array, answers: _Answers, mixed
 
 
 def _bytes_of_factors(n: int) -> float:
-    """The rows of a fold in both precisions, and a factor."""
+    """Memory for the rows of a fold in both precisions, and for a factor."""
     return 16.0 * n * n

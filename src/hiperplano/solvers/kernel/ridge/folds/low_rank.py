@@ -1,8 +1,8 @@
 """Systems of all folds and penalties, preconditioned by a low-rank approximation F·Fᵀ of the Gram matrix.
 
-With few columns, the spectrum of a smooth kernel decays so fast that a part of the rows spans the others up to less
-than the smallest penalty. One F then serves all folds: each leaves out some rows of F. Conjugate gradients with the
-exact matrix then need a few steps.
+If there are few columns, the spectrum of a smooth kernel decays so fast that a subset of the rows spans the others with
+an error below the smallest penalty. One F then serves all folds, since each fold leaves out some rows of F. Conjugate
+gradients with the exact matrix then need a few steps.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
 from hiperplano.solvers.kernel.ridge.folds.problem import NEAR, FoldProblem
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 
-_LEFT = 100.0  # largest trace of the error of F·Fᵀ, as a multiple of the smallest penalty; many directions share it
+# Largest trace of the error of F·Fᵀ, as a multiple of the smallest penalty; it is spread over many directions.
+_LEFT = 100.0
 _STEPS = 40  # most steps of conjugate gradients
 
 
 def low_rank(folds: FoldProblem, alphas: Array, share: float) -> Array | None:
-    """F, of shape (n, rank), for some penalties; None where its rank would be more than a share of the rows, or than
-    memory holds."""
-    problem, enough, limit = folds.problem, _LEFT * float(alphas.min()), memory_limit() / 16  # F, FᵀF and copies
+    """F, of shape (n, rank), for some penalties; None if its rank would exceed a share of the rows, or the memory."""
+    # Memory for F, FᵀF and copies.
+    problem, enough, limit = folds.problem, _LEFT * float(alphas.min()), memory_limit() / 16
     most = int(min(share * problem.n_rows, limit / problem.n_rows, np.sqrt(limit / folds.n_folds)))
     found = pivoted_cholesky(problem.gram.columns, problem.gram.diagonal(), most, enough, trial=True)
     if found.left.sum() > enough:
@@ -36,9 +37,9 @@ def low_rank(folds: FoldProblem, alphas: Array, share: float) -> Array | None:
 
 
 def solve_by_low_rank(folds: FoldProblem, alphas: Array, factor: Array) -> Array:
-    """Solve all systems, with F·Fᵀ of a fold's rows as its preconditioner: as `solve_folds`."""
+    """Solve all systems, preconditioned by F·Fᵀ of the fold's rows; result as in `solve_folds`."""
     n, sides = folds.right.shape
-    fold_of = np.repeat(np.arange(folds.n_folds), sides)  # of each column
+    fold_of = np.repeat(np.arange(folds.n_folds), sides)  # fold of each column
     masks = folds.masks[:, fold_of]
     right, grams = np.tile(folds.right, folds.n_folds) * masks, _grams(factor, folds.masks)
     x = np.zeros((n, folds.n_folds, len(alphas), sides))
@@ -67,7 +68,7 @@ def _precondition(inverse: LowRankInverse, fold_of: Array, masks: Array, residua
 
 
 def _grams(factor: Array, masks: Array) -> list[Array]:
-    """FᵀF of the rows of each fold: what the others leave of that of all rows, if those are fewer."""
+    """FᵀF of the rows of each fold, computed as FᵀF of all rows minus that of the rows left out if these are fewer."""
     whole = columns_dot(factor, factor)
     found = []
     for mask in masks.T.astype(bool):

@@ -1,4 +1,4 @@
-"""Systems of the folds of a cross-validation: the system of all rows, with some rows left out."""
+"""Systems of the folds of a cross-validation: the system of all rows, restricted to the training rows."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
 TOL = 1e-6  # largest relative residual; R² is then exact to 2e-7 or better, since the errors of many rows cancel
-NEAR = 1e-8  # relative residual to aim at where a step gains about a digit
-_GROUP = 128  # least mean size of groups of rows, left out by the same folds, that get tiles of their own
+NEAR = 1e-8  # relative residual to aim at where a step gains about one digit
+_GROUP = 128  # least mean size of the groups of rows, left out by the same folds, that get tiles of their own
 
 
 @dataclass(frozen=True)
 class FoldProblem:
-    """The systems of some folds, for the same rows.
+    """The systems of some folds on the same rows.
 
-    Rows that the same folds leave out lie beside each other, in tiles of their own, so that a fold's products skip the
-    tiles of the rows that it leaves out.
+    Rows that the same folds leave out are adjacent and have tiles of their own, so that products for a fold skip the
+    tiles of the rows it leaves out.
 
     Attributes
     ----------
     problem : RidgeProblem
-        That of the rows as they lie here. Its own penalty does not matter.
+        The problem of all rows, in the order used here. Its own penalty is ignored.
     order : ndarray of int of shape (n,) or None
-        The rows as they lie here; None if as given.
+        The order of the rows used here; None for the given order.
     masks : ndarray of shape (n, folds)
-        1 for rows to train on, 0 for others.
+        1 for training rows, 0 for others.
     right : ndarray of shape (n, sides)
-        Right sides of a system before rows are left out: targets and, with an intercept, ones.
+        Right-hand sides for all rows: targets and, with an intercept, ones.
     """
 
     problem: RidgeProblem
@@ -41,12 +41,12 @@ class FoldProblem:
 
     @classmethod
     def of(cls, problem: RidgeProblem, train: list[Array], in_groups: bool) -> FoldProblem:
-        """From the rows of the folds to train on.
+        """Build from the training rows of the folds.
 
         Parameters
         ----------
         in_groups : bool
-            Whether to put rows of the same folds beside each other.
+            Whether to reorder the rows so that rows of the same folds are adjacent.
         """
         masks = np.zeros((problem.n_rows, len(train)))
         for fold, rows in enumerate(train):
@@ -65,11 +65,11 @@ class FoldProblem:
         return self.masks.shape[1]
 
     def some(self, chosen: slice) -> FoldProblem:
-        """Some of the folds."""
+        """The problem of some of the folds."""
         return replace(self, masks=self.masks[:, chosen])
 
     def in_place(self, values: Array) -> Array:
-        """Values of rows, which come first, in the order given."""
+        """Values along the first axis, from the order used here to the given order."""
         if self.order is None:
             return values
         found = np.empty_like(values)
@@ -81,8 +81,10 @@ class FoldProblem:
         return self.problem.gram.product(right, np.zeros(1))
 
     def masked_product(self, masks: Array) -> Callable[[Array, bool], Array]:
-        """The same for rows that are 0 where their mask is, and with 0 there; maybe in float32, as the second argument
-        says."""
+        """Return a function that computes masked products S·K·S·right, with zeros outside the masks.
+
+        Its second argument tells whether float32 is enough.
+        """
         tiles = self.problem.gram.held
         if tiles is None:
             return lambda right, _: self.product(right.T).T * masks
@@ -97,14 +99,16 @@ class FoldProblem:
         return product
 
     def product_of_left_out(self, right: Array, everywhere: Array) -> Array:
-        """S·K·S·right, at the rows that a fold leaves out, and elsewhere only for some: not to be relied on there.
+        """S·K·S·right at the rows that a fold leaves out.
+
+        Values at its training rows are valid only where `everywhere` is True.
 
         Parameters
         ----------
         right : ndarray of shape (n, folds, alphas, sides)
-            0 at the rows that its fold leaves out.
+            Must be 0 at the rows that the fold leaves out.
         everywhere : ndarray of bool of shape (folds, alphas)
-            For which all rows are asked for.
+            Systems for which all rows are computed.
         """
         n, _, alphas, sides = right.shape
         tiles = self.problem.gram.held
@@ -117,7 +121,7 @@ class FoldProblem:
         return tiles.dot(right.reshape(n, -1), there, asked).reshape(right.shape)
 
     def part(self, fold: int) -> tuple[Array, Array]:
-        """The rows that a fold trains on, and S·K·S of them."""
+        """The training rows of a fold, and S·K·S restricted to them."""
         gram, rows = self.problem.gram, np.flatnonzero(self.masks[:, fold])
         return rows, gram.part(rows) if gram.held is None else gram.held.part(rows)
 
@@ -129,7 +133,10 @@ class FoldProblem:
         return np.asarray((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max(axis=2))
 
     def predictions(self, solved: Array, images: Array) -> Array:
-        """Of all rows, of shape (n, folds, alphas, targets), from the solutions of all right sides and their images."""
+        """Predictions for all rows, from the solutions of all right-hand sides and their images.
+
+        They have the shape (n, folds, alphas, targets).
+        """
         targets = self.problem.y.shape[1]
         root = self.problem.gram.root
         sums, intercept = images[..., :targets], np.zeros(())
@@ -141,8 +148,10 @@ class FoldProblem:
 
 
 def _groups(masks: Array) -> tuple[Array | None, Array | None]:
-    """An order of the rows in which those of the same folds lie beside each other, and where the groups begin; None for
-    both where the groups are small."""
+    """An order in which rows of the same folds are adjacent, and where the groups begin.
+
+    Return None for both if the groups are small.
+    """
     patterns = np.packbits(masks.astype(bool), axis=1)
     _, group, sizes = np.unique(patterns, axis=0, return_inverse=True, return_counts=True)
     if len(masks) < _GROUP * len(sizes):

@@ -1,7 +1,7 @@
 """Systems of all folds and penalties together, by Lanczos steps.
 
-The system of a fold is that of all rows with some left out. So one product with the Gram matrix serves a direction of
-every fold, and one Krylov space serves all penalties of a fold.
+The system of a fold is that of all rows with some rows left out. So one product with the Gram matrix serves one
+direction of every fold, and one Krylov space serves all penalties of a fold.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hiperplano.linalg.krylov.lanczos import KrylovSpace, shifted_solutions
 from hiperplano.solvers.kernel.ridge.folds.factors import groups
 from hiperplano.solvers.kernel.ridge.folds.problem import TOL, FoldProblem
 
-# What factorisations cost, in Lanczos steps:
-_STEPS_OF_FACTOR = 16  # one of all rows costs n / 16 steps of one right-hand side,
-_STEPS_OF_GROUP = 35  # solving with it costs 35 steps of all folds, over the number of right-hand sides,
-_STEPS_OF_SHIFT = 7  # and 7 more for each penalty
+# The cost of factorisations, in Lanczos steps:
+_STEPS_OF_FACTOR = 16  # a factorisation of all rows costs n / 16 steps of one right-hand side
+_STEPS_OF_GROUP = 35  # solving with it costs 35 steps of all folds, divided by the number of right-hand sides
+_STEPS_OF_SHIFT = 7  # plus 7 for each penalty
 _MOST_STEPS = 500  # every step stores a direction for each right-hand side
 
 
@@ -31,11 +31,11 @@ class FoldSteps(NamedTuple):
     ----------
     x : ndarray of shape (n, folds, alphas, sides)
     solved : ndarray of bool of shape (folds, alphas)
-        Which of them are good enough: the others would have taken too many steps.
+        Systems that are solved; the others would have taken too many steps.
     steps : ndarray of int of shape (alphas,)
-        The most of any fold; the most that could be made, where some did not come to an end.
+        Largest number of steps of any fold; the limit, if some fold did not converge.
     all_rows : list of KrylovSpace
-        Of each right side with no row left out, after as many steps; empty if not asked for.
+        Krylov space of each right-hand side on all rows, after the same number of steps; empty if not requested.
     """
 
     x: Array
@@ -50,14 +50,14 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool, with_all_rows:
     Parameters
     ----------
     limited : bool
-        Whether a factorisation can take over where it is faster.
+        Whether to stop where a factorisation is faster.
     with_all_rows : bool
-        Whether the systems of all rows go along with those of the folds.
+        Whether to build the Krylov spaces of all rows together with those of the folds.
     """
     n, sides = folds.right.shape
     masks = np.vstack([folds.masks.T, np.ones((int(with_all_rows), n))])
     right = np.tile(folds.right, len(masks))
-    masks = np.repeat(masks, sides, axis=0)  # of each column, as a row
+    masks = np.repeat(masks, sides, axis=0)  # one row for each column
 
     @cache
     def masked_product(*which: int) -> Callable[[Array, bool], Array]:
@@ -69,14 +69,15 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool, with_all_rows:
     def rounded(directions: Array, which: Array) -> Array:
         return masked_product(*which.tolist())(directions, True)
 
-    share, step = folds.masks.mean(axis=0), np.square(masks.mean(axis=1)).sum()  # of the rows; n² of these sum up
+    # Shares of the rows; a step costs n² times `step`.
+    share, step = folds.masks.mean(axis=0), np.square(masks.mean(axis=1)).sum()
     factors, least = np.power(share, 3).sum(), np.sort(alphas)
 
     def otherwise(count: int) -> float:
         if not count:
             return 0.0
         shared = len(groups(least[:count]))
-        work = shared * factors + with_all_rows  # whose fit may need a factor, too
+        work = shared * factors + with_all_rows  # the fit of all rows may need a factor, too
         return n / _STEPS_OF_FACTOR * work / step + shared * _STEPS_OF_GROUP / sides + count * _STEPS_OF_SHIFT
 
     found = shifted_solutions(

@@ -1,4 +1,4 @@
-"""A Gram matrix as float32 values and 16-bit corrections: nearly float64, and float32 where that is enough."""
+"""A Gram matrix stored as float32 values and 16-bit corrections: almost as accurate as float64."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ REFINED_BYTES = 6  # bytes of each value
 
 
 class RefinedGram:
-    """A whole Gram matrix: float32 values, and 16 bits more of each.
+    """A whole Gram matrix as float32 values with 16-bit corrections.
 
     Parameters
     ----------
     matrix : KernelMatrix
-        Of a positive definite kernel, so that its largest value is on the diagonal; in float64.
+        Kernel matrix in float64. The kernel is positive definite, so its largest value is on the diagonal.
 
     Attributes
     ----------
     held : HeldGram
         The float32 values.
     resolution : float
-        Of all values together, in units of the largest.
+        Resolution of the stored values, in units of the largest value.
     """
 
     rounded, in_parts, resolution = True, False, 0.5 * _UNIT

@@ -18,7 +18,7 @@ from hiperplano.solvers.kernel.svm.folds.sources import Shelf, are_held, shared_
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, HeldGram
 
 Machine = tuple[Array, Array]
-"""Rows of a pair of classes, as a mask, and their signs."""
+"""Mask of the rows of a pair of classes, and their signs."""
 
 
 def fold_scores(
@@ -32,9 +32,9 @@ def fold_scores(
 ) -> list[list[Array]]:
     """Scores of the test rows by the machines of every kernel, fold and C.
 
-    A row on which a fold does not train has bounds of 0 there: its dual variable stays 0, and its score is kept up to
-    date with all others. Each C starts from the solution of the one before. Kernels whose Gram matrices fit in memory
-    together are solved side by side, so that no thread waits for the last fold of each.
+    A row outside the training set of a fold has bounds of 0: its dual variable stays 0, and its score is updated with
+    all others. Each C starts from the solution for the previous C. Kernels whose Gram matrices fit in memory together
+    are solved concurrently, so that no thread waits for the last fold of a kernel.
 
     Parameters
     ----------
@@ -78,16 +78,16 @@ def fold_scores(
 
 
 def _next_start(problem: DualProblem, beta: Array, last: Array) -> DualProblem:
-    """The problem with larger bounds from the solution with the last ones: what was at its bound goes on to the new."""
+    """Start a problem with larger bounds from the previous solution; variables at a bound move to the new bound."""
     at_bound = (beta != 0.0) & (np.abs(beta) == last)
     return problem.started(np.where(at_bound, problem.low + problem.high, beta))
 
 
 def _sums_at(start: Array, beta: Array, sums: Array, growth: float, rows: GramRows) -> Array:
-    """K·start from K·β, which is `sums`.
+    """K·start, from `sums` = K·β.
 
-    Variables that stayed at their bounds have grown with them, free ones have not: K·β is taken as it is, or multiplied
-    by the growth of the bounds, whichever leaves fewer rows of K to add.
+    Variables at their bounds have grown with them, and free ones have not. So the result starts from K·β, either as it
+    is or multiplied by the growth of the bounds, whichever leaves fewer rows of K to add.
     """
     scales = (1.0, growth)
     changes = [
@@ -99,7 +99,7 @@ def _sums_at(start: Array, beta: Array, sums: Array, growth: float, rows: GramRo
 
 
 def _small_path(own: Array, bound: Array, sign: Array, rows: HeldGram, Cs: Array, control: Control) -> Array:
-    """Scores of all rows by a machine of a few of them, of shape (Cs, n)."""
+    """Scores of all rows by a machine trained on a few of them, of shape (Cs, n)."""
     held, signs, unit = HeldGram(rows.block(own)), sign[own], bound[own]
     betas, intercepts, last = np.zeros((len(Cs), len(own))), np.zeros(len(Cs)), Cs[0]
     for place, C in enumerate(Cs):

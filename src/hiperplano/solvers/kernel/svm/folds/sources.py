@@ -1,4 +1,4 @@
-"""Kernel values shared by the folds: how they are stored, and for how many kernels at a time."""
+"""Kernel values shared by the folds: how they are stored, and for how many kernels at once."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from hiperplano.solvers.kernel.svm.folds.refined_gram import REFINED_BYTES, Refi
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, GramRows, HeldGram
 
 Sources = tuple[GramRows, GramRows | None]
-"""Kernel values in float64, and maybe in float32."""
+"""Kernel values in float64 and, optionally, in float32."""
 
 
 def shared_sources(kernel: Kernel, x: Any, control: Control, few: bool, largest: float) -> Sources:
-    """Kernel values as `gram_sources` gives them, but held where memory allows it: all folds need all of them.
+    """Kernel values as in `gram_sources`, but held in memory if possible, since all folds need all of them.
 
-    They are computed in float64, and rounded to float32: half the memory is read in half the time. Where the dual
-    variables may be so large that rounding matters, what it leaves out is held, too. Machines of few rows take values
-    as they are.
+    They are computed in float64 and rounded to float32, which halves the memory to read. If the dual variables may be
+    so large that rounding matters, the rounding errors are stored, too. Machines with few rows use the values without
+    rounding.
 
     Parameters
     ----------
     few : bool
         Whether all machines have few rows.
     largest : float
-        Norm that dual variables may have.
+        Largest possible norm of the dual variables.
     """
     n, n_bytes = x.shape[0], control.n_bytes
     if isinstance(kernel, Precomputed | Function) or n <= SMALL or 4 * n**2 > n_bytes:
@@ -51,20 +51,20 @@ def shared_sources(kernel: Kernel, x: Any, control: Control, few: bool, largest:
 
 
 def are_held(kernel: Kernel, n: int, n_bytes: int) -> bool:
-    """Whether the values are held: a cache of them is for one thread at a time."""
+    """Whether the values are held in memory; a cache can serve only one thread at a time."""
     each = 8 if isinstance(kernel, Function) else 4
     return isinstance(kernel, Precomputed) or n <= SMALL or each * n**2 <= n_bytes
 
 
 class Shelf:
-    """Values of several kernels, made when they are first asked for, and of few kernels at a time.
+    """Values of several kernels, computed on first use and kept for a limited number of kernels at a time.
 
     Parameters
     ----------
     make : callable
         Takes the number of a kernel, and returns its values.
     room : int
-        Kernels whose values are there at a time.
+        Most kernels whose values are kept at a time.
     """
 
     def __init__(self, make: Callable[[int], Sources], room: int) -> None:
@@ -75,7 +75,7 @@ class Shelf:
 
     @contextmanager
     def lent(self, which: int) -> Iterator[Sources]:
-        """The values of a kernel, which stay there as long as somebody uses them."""
+        """The values of a kernel, which are kept as long as they are in use."""
         with self._changed:
             while len(self._others_used(which)) >= self._room:
                 self._changed.wait()

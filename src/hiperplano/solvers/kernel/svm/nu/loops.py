@@ -26,7 +26,7 @@ from hiperplano.solvers.kernel.svm.smo.loops import (
 def _descend(
     gradient: Array, step: float, row: Array, other: Array, up: Array, down: Array, start: Any, stop: Any
 ) -> tuple[float, float, float, float]:
-    """gradient += step·(row − other); the best slopes of p that can grow and fall, −gradient, and of m, gradient."""
+    """gradient += step·(row − other). Return the best slopes for growing and falling p (−gradient) and m (gradient)."""
     best, worst, best_below, worst_below = -2 * CLOSED, 2 * CLOSED, -2 * CLOSED, 2 * CLOSED
     for k in range(start, stop):
         now = gradient[k] + step * (np.float64(row[k]) - np.float64(other[k]))
@@ -51,7 +51,7 @@ def _rank_partners(
     start: Any,
     stop: Any,
 ) -> np.float32:
-    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest.
+    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; return the largest.
 
     Slopes are down − sign·gradient.
     """
@@ -67,7 +67,7 @@ def _rank_partners(
 
 @njit(cache=True, nogil=True)
 def _open(value: float, bound: float) -> tuple[float, float]:
-    """Whether a variable can grow, and fall: 0, or closed."""
+    """Whether a variable can grow, and whether it can fall: 0 if it can, closed otherwise."""
     return 0.0 if value < bound else -CLOSED, 0.0 if value > 0.0 else CLOSED
 
 
@@ -82,17 +82,17 @@ def smo_of_sides(
     tol: float,
     max_steps: int,
 ) -> tuple[int, float]:
-    """Minimise ½βᵀKβ − tᵀβ over β = sides[0] − sides[1] within the bounds, with both sums kept, in place.
+    """Minimise ½βᵀKβ − tᵀβ over β = sides[0] − sides[1] within the bounds, with both sums fixed. Works in place.
 
-    Each step moves two variables of the same side by the same amount in opposite directions: of the side that violates
-    the optimality conditions more, the one whose growth lowers the objective fastest, and the partner with which the
-    step gains most.
+    Each step moves two variables of one side by the same amount in opposite directions. The side is the one with the
+    larger violation; the first variable is the one whose growth lowers the objective fastest, and its partner the one
+    with the largest gain.
 
     Parameters
     ----------
     gram : ndarray of shape (n, n)
     there : ndarray of uint8 of shape (n,)
-        1 for rows that are filled; ends where it needs another one, which becomes `ASKED`.
+        1 for rows that are computed. The loop ends if it needs another row, and marks it as `ASKED`.
     gradient : ndarray of shape (n,)
         Kβ − t at the start; updated.
     sides, bounds : ndarray of shape (2, n)
@@ -104,7 +104,7 @@ def smo_of_sides(
     -------
     steps : int
     violation : float
-        By how much the worst pair violates the optimality conditions.
+        Largest violation of the optimality conditions by a pair.
     """
     n = len(gradient)
     up, down, gains = np.empty((2, n)), np.empty((2, n)), np.empty(n, dtype=np.float32)

@@ -35,7 +35,7 @@ class NuMachines:
     margin : ndarray of shape (machines,)
         ρ: each is the machine with C = 1/ρ, for weights with a mean of 1 over its rows.
     clear : ndarray of bool of shape (machines,)
-        Whether ρ is positive, and large beside the violation of the optimality conditions.
+        Whether ρ is positive, and large compared with the violation of the optimality conditions.
     """
 
     machines: Machines
@@ -46,7 +46,7 @@ class NuMachines:
 def solve_nu_regression(
     target: Array, bound: Array, share: float, kernel: Kernel, x: Any, control: Control
 ) -> tuple[Machines, float]:
-    """Solve a regression on rows, of which a precomputed kernel takes the Gram matrix: the machine, and its ε."""
+    """Solve a regression; return the machine and its ε. `x` is the Gram matrix if the kernel is precomputed."""
     problem, n = NuProblem.regression(target, bound, share), len(target)
     if n <= SMALL:
         return _solve_small(problem, asked_gram(kernel, x, share, np.zeros(0, dtype=np.intp)), control)
@@ -56,7 +56,7 @@ def solve_nu_regression(
 
 
 def _solve_small(problem: NuProblem, gram: RowsAsked, control: Control) -> tuple[Machines, float]:
-    """A regression of few rows."""
+    """Solve a regression with few rows."""
 
     def scores(rows: Array, factors: Array) -> Array:
         gram.require(rows)
@@ -79,7 +79,7 @@ def _solve_small(problem: NuProblem, gram: RowsAsked, control: Control) -> tuple
 
 
 def solve_nu_classes(pairs: ClassPairs, share: float, kernel: Kernel, x: Any, control: Control) -> NuMachines:
-    """Solve the problems of all pairs of classes, several at a time; `pairs.bound` are the weights of rows."""
+    """Solve the problems of all pairs of classes, several at a time. `pairs.bound` holds the weights of rows."""
     n, count = len(pairs.codes), len(pairs.sizes)
     beta, ends, margin, clear = np.zeros((n, count)), Ends.none(count), np.zeros(count), np.zeros(count, dtype=bool)
     small = pairs.sizes <= SMALL
@@ -116,10 +116,10 @@ def solve_nu_classes(pairs: ClassPairs, share: float, kernel: Kernel, x: Any, co
 def _solve_one(
     pairs: ClassPairs, machine: int, share: float, kernel: Kernel, x: Any, control: Control
 ) -> tuple[NuMinimum, DualProblem, Minimum]:
-    """A machine with a Gram matrix of its own."""
+    """Solve one machine with a Gram matrix of its own."""
     own, sign = pairs.rows(machine), pairs.problem(machine).target
     part = x[own][:, own] if isinstance(kernel, Precomputed) else x[own]
-    bound = pairs.bound[own] / pairs.bound[own].mean()  # their unit does not matter to f/ρ, but to what `tol` means
+    bound = pairs.bound[own] / pairs.bound[own].mean()  # their scale cancels in f/ρ, but changes the meaning of `tol`
     problem = NuProblem.classification(sign, bound, share)
     found = solve_nu(problem, kernel, part, control)
     if not found.has_margin:

@@ -1,4 +1,4 @@
-"""Compiled solution of small machines with a parameter nu, and of the equivalent machine with a C or ε."""
+"""Compiled solution of small machines with a parameter nu, and conversion to the equivalent machine with a C or ε."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from hiperplano.solvers.kernel.svm.small.loops import (
 )
 from hiperplano.solvers.kernel.svm.smo.loops import CLOSED, larger
 
-# A margin counts if it exceeds the sum of these multiples:
-CLEAR = 10.0  # of the violation,
-ROUNDING = 1e-9  # of the largest score, and
-BLURRED = 1e3  # of the rounding error of scores
+# A margin counts if it exceeds the sum of:
+CLEAR = 10.0  # this multiple of the violation,
+ROUNDING = 1e-9  # this multiple of the largest score, and
+BLURRED = 1e3  # this multiple of the rounding error of scores
 _AT_LEAST = 500_000  # least budget for polishing, in thirds of a multiplication: less than the overhead of a fit
-_NO_MARGIN = 0.01  # polishing ends if βᵀKβ falls to this share of its value at `tol`: it is then on its way to 0
-_CLEARLY = 0.5  # the uniform start is preferred if its objective is below this share of the other's
-CLOSER = 0.1  # share of tol to solve to, if it is unclear whether there is a margin
+_NO_MARGIN = 0.01  # polishing ends if βᵀKβ falls to this share of its value at `tol`, because it then tends to 0
+_CLEARLY = 0.5  # the uniform start is used if its objective is below this share of the other's
+CLOSER = 0.1  # share of tol to solve to if it is unclear whether there is a margin
 
 
 class NuEnd(NamedTuple):
@@ -41,15 +41,15 @@ class NuEnd(NamedTuple):
     Attributes
     ----------
     end : End
-        Of the machine with a C or ε.
+        Result of the equivalent machine with a C or ε.
     beta : ndarray of shape (n,)
         Its dual variables.
     found : float
         The margin ρ of a classification, or the ε of a regression.
     clear : bool
-        Whether the margin is large beside the violation.
+        Whether the margin is large compared with the violation.
     gradient : ndarray of shape (n,)
-        Of the problem with two sums.
+        Gradient of the problem with two equality constraints.
     """
 
     end: End
@@ -71,14 +71,14 @@ def solve_nu_small(
     tol: float,
     max_steps: int,
 ) -> NuEnd:
-    """Solve a `NuProblem`; of classes, `target` are the signs, and its own target is 0.
+    """Solve a `NuProblem`. In classification, `target` holds the signs, and the target of the problem is 0.
 
-    A margin of rounding alone is none: f is then not divided by it.
+    f is not divided by a margin that is only a rounding error.
 
     Parameters
     ----------
     there : ndarray of uint8 of shape (n,)
-        1 for rows of the Gram matrix that are filled; ends where another one is needed.
+        1 for rows of the Gram matrix that are computed. The solver ends if it needs another row.
     sides : ndarray of shape (2, n)
         A feasible point; updated.
     """
@@ -110,11 +110,14 @@ def solve_nu_small(
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _start(gram: Array, middle: int, bounds: Array, total: float) -> Array:
-    """A feasible point for two classes, of which the second begins in the middle: the rows that are nearest to one of
-    the other class at their bounds; or all rows of a class alike, as a kernel that tells all rows apart has them, if
-    that is clearly better: with all variables free, the last digits cost more."""
+    """A feasible point for two classes, of which the second begins at row `middle`.
+
+    The rows nearest to a row of the other class are at their bounds. If that is clearly better, all rows of a class
+    have equal variables instead, as in the solution for a very narrow kernel. Equal variables are all free, so full
+    precision then costs more.
+    """
     n = len(gram)
-    near = np.full(n, -CLOSED)  # fast mathematics know no infinity
+    near = np.full(n, -CLOSED)  # fast-math code must not use infinities
     for i in range(middle):
         row = gram[i]
         for k in range(np.uintp(middle), np.uintp(n)):
@@ -142,7 +145,7 @@ def _norm(gram: Array, sides: Array) -> float:
 
 @njit(cache=True, nogil=True)
 def _is_clear(diagonal: Array, sides: Array, bounds: Array, gradient: Array) -> bool:
-    """Whether the margin of two classes is large beside the violation, and more than rounding."""
+    """Whether the margin of two classes is large compared with the violation and with rounding errors."""
     above, below, violation = _levels(sides, bounds, gradient)
     return bool(-0.5 * (above + below) > CLEAR * violation + _blur(diagonal, sides, gradient))
 
@@ -160,8 +163,11 @@ def _polish(
     max_steps: int,
     classify: bool,
 ) -> int:
-    """Solve for the free variables and make a few steps of SMO, in turns, while they cost no more than the matrix and
-    the steps before did, or until two classes are seen to have no margin; how many steps."""
+    """Alternate solves for the free variables with a few SMO steps; return the number of steps.
+
+    This ends when the work exceeds that of the matrix and the previous steps, or when two classes turn out to have no
+    margin.
+    """
     n, made, work, least = len(gradient), 0, 0, 0.0
     if classify:
         least = _NO_MARGIN * (sides[0] - sides[1]) @ gradient
@@ -181,8 +187,7 @@ def _polish(
 
 @njit(cache=True, nogil=True)
 def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> int:
-    """Move the free variables to where the slopes of each side are equal, as `settle_free` does, which tells
-    what it returns."""
+    """Move the free variables to where the slopes of each side are equal; result as in `settle_free`."""
     work = 0
     for _ in range(MOST_MET):
         which, rows = np.nonzero((sides > 0.0) & (sides < bounds))
@@ -228,13 +233,13 @@ def _levels(sides: Array, bounds: Array, gradient: Array) -> tuple[float, float,
 
 @njit(cache=True, nogil=True)
 def _rounding(diagonal: Array, beta: Array) -> float:
-    """What rounding leaves uncertain of two scores."""
+    """Rounding error of the difference of two scores."""
     return float(2.0 * EPS * np.sqrt((np.abs(diagonal) * beta**2).sum() * np.abs(diagonal).max()))
 
 
 @njit(cache=True, nogil=True)
 def _blur(diagonal: Array, sides: Array, scores: Array) -> float:
-    """A margin up to which it may be of rounding alone."""
+    """Largest margin that could be only a rounding error."""
     return float(ROUNDING * np.abs(scores).max() + BLURRED * _rounding(diagonal, sides[0] - sides[1]))
 
 
@@ -254,18 +259,18 @@ def solve_nu_pairs(
     tol: float,
     max_steps: int,
 ) -> None:
-    """Solve chosen machines of pairs of classes, of rows that are sorted by class.
+    """Solve selected machines of pairs of classes; rows are sorted by class.
 
     Parameters
     ----------
     bound : ndarray of shape (n,)
-        Of each machine in units of their mean: the unit does not matter to f/ρ, but to what `tol` means.
+        Bounds of each machine, in units of their mean: the unit cancels in f/ρ, but changes the meaning of `tol`.
     share : float
         ν.
     beta : ndarray of shape (n, machines)
     ends : Ends
     margin, clear : ndarray of shape (machines,)
-        ρ, and whether it is large beside the violation. All are filled for the chosen machines.
+        ρ, and whether it is large compared with the violation. All arrays are filled for the selected machines.
     """
     for k in chosen:
         one, other = min(positive[k], negative[k]), max(positive[k], negative[k])

@@ -1,4 +1,4 @@
-"""Machines with a parameter nu by decomposition, and the equivalent machine with a C or ε."""
+"""Decomposition method for machines with a parameter nu, and conversion to the equivalent machine with a C or ε."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem
 from hiperplano.solvers.kernel.svm.nu.small_loops import BLURRED, CLEAR, ROUNDING
 
 _SHARE = 0.1  # a working set is solved until its violation is below this share of that of all rows
-_NEW = 256  # least number of violating rows that a working set takes in
-_IDLE = 10  # rounds in sequence that do not lower the objective, after which only rounding is left
+_NEW = 256  # least number of violating rows added to a working set
+_IDLE = 10  # consecutive rounds that do not lower the objective, after which only rounding errors are left
 
 
 @dataclass(frozen=True)
 class NuMinimum:
-    """Where a fit ended.
+    """The end point of a fit.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class NuMinimum:
     scores : ndarray of shape (n,)
         Kβ.
     above, below : Levels
-        Of the two sides.
+        Extreme slopes of the two sides.
     rounding : float
-        What rounding leaves uncertain of a score.
+        Rounding error of a score.
     """
 
     sides: Array
@@ -66,12 +66,12 @@ class NuMinimum:
 
     @property
     def has_margin(self) -> bool:
-        """Whether ρ is positive, and large beside the violation of the optimality conditions."""
+        """Whether ρ is positive, and large compared with the violation of the optimality conditions."""
         return self.margin > CLEAR * self.violation + self._blur
 
     @property
     def unit(self) -> float:
-        """What f is divided by: ρ, unless it is of rounding alone."""
+        """Divisor of f: ρ, or 1 if ρ is only a rounding error."""
         return self.margin if self.margin > self._blur else 1.0
 
     @property
@@ -84,13 +84,13 @@ class NuMinimum:
         return max(0.0, 0.5 * (self.above.middle + self.below.middle))
 
     def as_classification(self, sign: Array, bound: Array) -> tuple[DualProblem, Minimum]:
-        """The same machine with C = 1/ρ, and its scores ±1 on the margin; as it is if it has no margin."""
+        """The same machine with C = 1/ρ, and scores of ±1 on the margin; unchanged if there is no margin."""
         rho = self.unit
         beta, gradient = self.beta / rho, self.scores / rho - sign
         return DualProblem.classification(sign, bound / rho), self._minimum(beta, gradient, self.intercept / rho, rho)
 
     def as_regression(self, target: Array, bound: Array) -> tuple[DualProblem, Minimum]:
-        """The same machine with the ε that it found."""
+        """The same machine with the ε that was found."""
         problem = DualProblem.regression(target, bound, self.width)
         return problem, self._minimum(self.beta, self.scores - target, self.intercept)
 
@@ -99,7 +99,7 @@ class NuMinimum:
 
 
 def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control, begun: NuMinimum | None = None) -> NuMinimum:
-    """Solve a problem on rows, of which a precomputed kernel takes the Gram matrix, maybe from where a fit ended."""
+    """Solve a problem, optionally from the end of another fit. `x` is the Gram matrix if the kernel is precomputed."""
     rows: GramRows
     if isinstance(kernel, Precomputed) or x.shape[0] <= SMALL:
         rows = held_gram(kernel, x)
@@ -115,14 +115,14 @@ def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control, begun
 
 
 def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: int, sides: Array) -> NuMinimum:
-    """Solve in a working set, bring the gradient of all rows up to date, and again.
+    """Alternate between solving a working set and updating the gradient of all rows.
 
     Parameters
     ----------
     capacity : int
-        Rows that a working set may have; all rows if they are no more than a new one would have.
+        Largest size of a working set. At most `_NEW` rows form one working set.
     sides : ndarray of shape (2, n)
-        Where to start; changed.
+        The start; modified in place.
     """
     n = rows.n
     gradient = _gradient(problem, rows, sides)
@@ -155,7 +155,7 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
         moved = np.flatnonzero(change)
         sides[:, chosen], rounds = part, rounds + 1
         if len(chosen) == n:
-            gradient = _gradient(problem, rows, sides)  # the loop's has added up the rounding of all its steps
+            gradient = _gradient(problem, rows, sides)  # the loop's gradient has accumulated rounding errors
         else:
             gradient = gradient + rows.times(chosen[moved], change[moved])
 
@@ -169,7 +169,7 @@ def _gradient(problem: NuProblem, rows: GramRows, sides: Array) -> Array:
 def _working_set(
     problem: NuProblem, sides: Array, gradient: Array, levels: tuple[Levels, Levels], capacity: int
 ) -> Array:
-    """The rows that violate most, as many that should grow as that should fall on either side, and the free ones."""
+    """The rows that violate most, as many to grow as to fall on each side, and the free ones."""
     up, down = problem.slopes(sides, gradient)
     free = ((sides > 0.0) & (sides < problem.bounds)).any(axis=0)
     most = max(_NEW, min(int(free.sum()) // 2, capacity // 2)) // 4  # fewer than there are rows

@@ -13,7 +13,7 @@ from hiperplano.solvers.kernel.svm.smo.loops import Slices, copy_row
 
 
 class Ends(NamedTuple):
-    """How machines ended, an entry for each; as in `End`."""
+    """Results of machines, one entry for each, as in `End`."""
 
     steps: Array
     violation: Array
@@ -25,14 +25,14 @@ class Ends(NamedTuple):
 
     @classmethod
     def none(cls, count: int) -> Ends:
-        """Of machines that are not solved yet."""
+        """Empty results, for machines that are not solved yet."""
         steps, violation, intercept, lower, gap, n_bound, rounding = np.zeros((7, count))
         return cls(steps.astype(np.int64), violation, intercept, lower, gap, n_bound.astype(np.int64), rounding)
 
 
 @njit(cache=True, nogil=True)
 def put_end(ends: Ends, k: int, end: End) -> None:
-    """Keep how a machine ended."""
+    """Store the result of a machine."""
     ends.steps[k], ends.violation[k], ends.intercept[k] = end.steps, end.violation, end.intercept
     ends.lower[k], ends.gap[k] = end.lower, end.gap
     ends.n_bound[k], ends.rounding[k] = end.n_bound, end.rounding
@@ -53,28 +53,29 @@ def solve_machines(
     max_steps: int,
     per_row: int,
 ) -> None:
-    """Solve chosen machines by SMO; those of few rows beyond `tol`, as far as a quarter as many steps lead.
+    """Solve selected machines by SMO, and polish those of few rows beyond `tol`.
 
     Parameters
     ----------
     borders : ndarray of shape (classes + 1,)
-        Of the classes among the rows, which are sorted by class.
+        Where the rows of each class begin; rows are sorted by class.
     positive, negative : ndarray of shape (machines,)
         The classes of each machine.
     bound : ndarray of shape (n,)
     places : ndarray of shape (machines + 1,)
-        Where the variables of each machine begin in `beta`.
+        Where the variables of each machine begin in `beta`, and where the last ones end.
     beta : ndarray
         Feasible points; updated.
     ends : Ends
-        Filled for the chosen machines.
+        Filled for the selected machines.
     per_row : int
-        Steps for each row, after which a machine is given up: its violation then exceeds `tol`.
+        Limit of steps per row. A machine that reaches it is given up: its violation then exceeds `tol`.
     """
     most = 0
     for k in chosen:
         most = max(most, places[k + 1] - places[k])
-    room = np.empty(most * most if most < len(gram) else 0, gram.dtype)  # once: fresh memory costs as much as a machine
+    # Allocated once: fresh memory costs as much time as a machine.
+    room = np.empty(most * most if most < len(gram) else 0, gram.dtype)
     for k in chosen:
         one, other = min(positive[k], negative[k]), max(positive[k], negative[k])
         middle = borders[one + 1] - borders[one]
@@ -103,7 +104,7 @@ def solve_machines(
 
 @njit(cache=True, nogil=True)
 def spread(flat: Array, borders: Array, positive: Array, negative: Array, places: Array, chosen: Array) -> Array:
-    """The variables of chosen machines as columns, of shape (n, machines), with 0 for rows that a machine lacks."""
+    """Variables of the selected machines as columns, of shape (n, machines), with 0 for rows outside a machine."""
     found = np.zeros((borders[-1], len(positive)))
     for k in chosen:
         one, other = min(positive[k], negative[k]), max(positive[k], negative[k])

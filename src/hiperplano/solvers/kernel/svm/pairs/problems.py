@@ -18,11 +18,11 @@ class ClassPairs:
     Attributes
     ----------
     codes : ndarray of int of shape (n,)
-        Classes of the rows, in increasing order; each class has rows.
+        Class numbers of the rows, in increasing order; no class is empty.
     positive, negative : ndarray of int of shape (machines,)
         The classes of each machine.
     bound : ndarray of shape (n,)
-        Of the dual variables.
+        Bounds of the dual variables.
     start : ndarray of shape (n, machines), optional
         Dual coefficients to start from; 0 if None.
     """
@@ -40,18 +40,18 @@ class ClassPairs:
 
     @cached_property
     def sizes(self) -> Array:
-        """Rows of each machine."""
+        """Number of rows of each machine."""
         counts = np.diff(self.borders)
         return np.asarray(counts[self.positive] + counts[self.negative])
 
     def slices(self, machine: int) -> tuple[slice, slice]:
-        """Rows of a machine among all rows, in their order."""
+        """Slices of all rows that form a machine, in order."""
         pair = sorted((int(self.positive[machine]), int(self.negative[machine])))
         first, second = (slice(int(self.borders[each]), int(self.borders[each + 1])) for each in pair)
         return first, second
 
     def rows(self, machine: int) -> Array:
-        """Numbers of the rows of a machine."""
+        """Row numbers of a machine."""
         return np.concatenate([np.arange(part.start, part.stop) for part in self.slices(machine)])
 
     def problem(self, machine: int) -> DualProblem:
@@ -62,5 +62,5 @@ class ClassPairs:
         return problem if self.start is None else problem.started(self.start[rows, machine])
 
     def from_point(self, machine: int, beta: Array) -> DualProblem:
-        """The same from a feasible point."""
+        """The same problems, started from a feasible point."""
         return replace(self.problem(machine), start=beta)

@@ -42,7 +42,7 @@ def _solve_by_smo(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -
         return Machines.of([problem], [solve_dual(problem, kernel, x, control)], [pairs.rows(0)], n)
     small = sizes <= SMALL
     given = isinstance(kernel, Precomputed) or (isinstance(kernel, Function) and 8 * n**2 <= control.n_bytes)
-    # Half of the whole matrix is computed: is that less than the parts of small machines?
+    # The whole matrix costs half its size by symmetry; compute it if that is less than the parts of the small machines.
     held = n <= SMALL or (8 * n**2 <= control.n_bytes and np.square(sizes[small]).sum() > 0.5 * n**2)
     if not given and not held:
         return _one_by_one(pairs, kernel, x, control)
@@ -66,7 +66,7 @@ def _solve_by_smo(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -
 
 
 def _solve_planes(pairs: ClassPairs, planes: Planes, tol: float) -> Machines | None:
-    """All machines as planes in the features of their kernel; None if one of them was not found."""
+    """Solve all machines as planes in the features of their kernel; None if one of them was not found."""
     each = range(len(pairs.sizes))
     problems, members = [pairs.problem(k) for k in each], [pairs.rows(k) for k in each]
     found = ordered_map(lambda machine: planes.solve(problems[machine], members[machine], tol), each, worker_count())
@@ -75,7 +75,7 @@ def _solve_planes(pairs: ClassPairs, planes: Planes, tol: float) -> Machines | N
 
 
 def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control) -> Machines:
-    """Steps of SMO for machines of few rows, in threads; some may have more to do."""
+    """SMO for machines with few rows, in threads; some may remain unfinished."""
     count = len(pairs.sizes)
     places = np.concatenate([[0], np.cumsum(pairs.sizes)])
     flat = np.zeros(places[-1])
@@ -101,7 +101,7 @@ def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control
 
 
 def _one_by_one(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
-    """Machines with a Gram matrix each, where that of all rows is too large."""
+    """Solve machines with one Gram matrix each, where the matrix of all rows is too large."""
     matrix = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
     computed = ComputedGram(matrix, matrix.diagonal)
     share = replace(control, n_bytes=control.n_bytes // worker_count())

@@ -1,8 +1,8 @@
 """Dual variables of a plane to the last digit.
 
 Scores of a kernel machine are sums over its dual variables. Where columns are long and C is large, these sums cancel,
-and an error of 1e-13 in a dual variable shows in the third digit of a score. The plane itself is known better, and the
-free dual variables, about as many as there are features, follow from it.
+and an error of 1e-13 in a dual variable changes the third digit of a score. The plane itself is known more accurately,
+and determines the free dual variables, of which there are about as many as features.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 
-_AT_BOUND = 1e-9  # distance from a bound, as a share of it
-_STEPS = 3  # of refinement
-_RANK = 1e-14  # reciprocal condition, columns and rows at unit length, from which on features are independent
+_AT_BOUND = 1e-9  # a variable is at a bound if its distance is below this share of the bound
+_STEPS = 3  # steps of iterative refinement
+_RANK = 1e-14  # least reciprocal condition number of independent features, with rows and columns scaled to unit norm
 
 
 def exact_duals(problem: DualProblem, features: Array, beta: Array, plane: Array) -> Array:
-    """Dual variables whose sum over the features is the plane through the rows that are exactly at the margin.
+    """Dual variables whose sum over the features is the plane through the rows exactly on the margin.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def exact_duals(problem: DualProblem, features: Array, beta: Array, plane: Array
     plane = plane * unit
     for _ in range(_STEPS):
         plane = plane + np.linalg.lstsq(rows, size * (margin - columns[free] @ plane), rcond=_RANK)[0]
-    pull = plane / unit**2  # of the scaled columns
+    pull = plane / unit**2  # in units of the scaled columns
     pull[-1] = 0.0
     for _ in range(_STEPS):
         beta[free] += size * np.linalg.lstsq(rows.T, pull - beta @ columns, rcond=_RANK)[0]

@@ -1,9 +1,9 @@
-"""Machines of a kernel with few features, as planes in these.
+"""Machines of a kernel with few features, solved as planes in these features.
 
-A linear kernel has a feature for each column, and a polynomial one on few columns some dozens. With several times as
-many rows, the solver of linear support vector machines finds the plane in a few passes over the features, whatever C
-and the columns' scales are. SMO moves two dual variables at a time, and takes millions of steps on columns that are not
-standardised.
+A linear kernel has one feature per column, and a polynomial kernel on few columns has some dozens. If there are several
+times as many rows, the solver of linear support vector machines finds the plane in a few passes over the features,
+whatever C and the scales of the columns. SMO moves two dual variables at a time, and takes millions of steps on columns
+that are not standardised.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from hiperplano.solvers.kernel.svm.planes.exact_duals import exact_duals
 from hiperplano.solvers.svm.compiled.problem import Box, Control, LoopRows
 from hiperplano.solvers.svm.compiled.solve import POLISHING, Search, solve_dense
 
-_TOL = 1e-6  # relative duality gap from which on the last digits take one or two steps
-_PASSES = 1000  # over the features
-_ROUNDING = 1e-13  # share of the objective where all scores are 0
+_TOL = 1e-6  # relative duality gap from which one or two more steps give the last digits
+_PASSES = 1000  # most passes over the features
+_ROUNDING = 1e-13  # share of the objective at zero scores that counts as rounding error
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,22 @@ class Planes:
 
     @classmethod
     def of(cls, kernel: Kernel, x: Any, n_rows: int, max_steps: int) -> Self | None:
-        """None where the kernel has too many features for machines of so many rows, or few steps are allowed."""
+        """The features of all rows.
+
+        Return None if the kernel has too many features for this number of rows, or if few steps are allowed.
+        """
         found = few_features(kernel, x, n_rows) if max_steps >= _PASSES + POLISHING else None
         return None if found is None else cls(found)
 
     def solve(self, problem: DualProblem, rows: Array | slice, tol: float) -> Minimum | None:
-        """The solution of a machine on some rows; None where its dual problem is not of a plane, or none was found."""
+        """Solve a machine on some rows. None if the dual problem is not that of a plane, or if no plane was found."""
         bound = np.maximum(problem.high, -problem.low)
         if problem.total or not np.isfinite(bound).all():
             return None
         features = self.features[rows]
         diagonal, centre = row_squares(features), features.mean(axis=0)
         middle = 0.5 * float(problem.target.max() + problem.target.min())
-        # Σβ = 0: this changes the intercept alone, and saves digits.
+        # As Σβ = 0, centring changes only the intercept; it saves digits.
         features, problem = features - centre, replace(problem, target=problem.target - middle)
         search = _searched(problem, features, bound)
         if not search.proved:
@@ -76,7 +79,7 @@ class Planes:
 
 
 def _balanced(problem: DualProblem, beta: Array) -> Array:
-    """Dual variables with Σβ = 0 to the last bit: where columns lie far from 0, any other sum shows in scores."""
+    """Dual variables with Σβ = 0 to the last bit: if columns are far from 0, any other sum affects the scores."""
     free = np.flatnonzero(problem.free(beta))
     if len(free):
         beta = beta.copy()
@@ -86,7 +89,10 @@ def _balanced(problem: DualProblem, beta: Array) -> Array:
 
 
 def _judged(problem: DualProblem, features: Array, diagonal: Array, beta: Array) -> Minimum:
-    """How far dual variables are from the solution; scores are sums of kernel values, whose `diagonal` is given."""
+    """Evaluate dual variables: their violation and its rounding error.
+
+    `diagonal` holds the kernel values of rows with themselves.
+    """
     gradient = features @ (beta @ features) - problem.target
     up, down = problem.slopes(beta, gradient)
     largest, least = float(up.max()), float(down.min())
@@ -96,7 +102,7 @@ def _judged(problem: DualProblem, features: Array, diagonal: Array, beta: Array)
 
 
 def _searched(problem: DualProblem, features: Array, bound: Array) -> Search:
-    """The linear machine, to the last digits: violations are then those of rounding."""
+    """Solve the linear machine to full precision, so that only rounding errors violate its conditions."""
     C, size = float(bound.max()), np.abs(problem.target)
     weight = bound / C
     unit = float(weight @ size / weight.sum()) or 1.0

@@ -1,4 +1,4 @@
-"""Compiled solution for the free variables of a small machine: a factorisation replaces many SMO steps."""
+"""Compiled solve for the free variables of a small machine: one factorisation replaces many SMO steps."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from hiperplano.data.design import Array
 
 _SINGULAR = 1e-11  # a pivot below this share of its diagonal entry belongs to a linearly dependent row
 _REFINED = 2  # solves with one factor: the second is a step of iterative refinement
-# Work is counted in thirds of a multiplication, so that a Cholesky factorisation of size m counts m³.
+# Work is counted in thirds of a multiplication, so that a Cholesky factorisation of size m counts as m³.
 PER_UPDATE = 3  # updating the gradient by one variable, for each row
-MOST_MET = 8  # most steps in sequence, each of which ends at a bound
+MOST_MET = 8  # most consecutive steps that each end at a bound
 
 
 @njit(cache=True, nogil=True)
 def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array) -> int:
-    """Move the free variables to where their slopes are equal, with their sum kept, as far as bounds and 0 allow.
+    """Move the free variables to where their slopes are equal, with their sum fixed, as far as the bounds and 0 allow.
 
-    A step that would leave the bounds ends at the first of them, whose variable is then no longer free, and another
-    follows. In place; returns what it cost: the cube of how many are free for a factorisation, and their updates.
+    A step that would leave the bounds ends at the first bound it meets. That variable is then no longer free, and
+    another step follows. Works in place. Returns the work: the cube of the number of free variables for a
+    factorisation, plus updates.
     """
     n, work = len(beta), 0
     for _ in range(MOST_MET):
@@ -55,28 +56,28 @@ def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array,
 
 @njit(cache=True, nogil=True)
 def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array) -> tuple[Array, int]:
-    """The step of free variables to where the slopes of each of two groups are equal, with the groups' sums kept.
+    """The step of the free variables to where the slopes of each of two groups are equal, with the groups' sums fixed.
 
-    δ = level·K⁻¹1 − K⁻¹slope, with a level for each group that makes its Σδ = 0. Variables whose rows depend on those
-    of others stay: their slopes follow.
+    δ = level·K⁻¹1 − K⁻¹slope, with one level for each group that makes its Σδ = 0. Variables with linearly dependent
+    rows do not move, since their slopes follow from the others.
 
     Parameters
     ----------
     rows : ndarray of int of shape (m,)
-        Of the free variables.
+        Rows of the free variables.
     second : ndarray of bool of shape (m,)
-        Which of them are in the second group.
+        Which free variables are in the second group.
     slope : ndarray of shape (m,)
-        Of the objective; changed.
+        Slopes of the objective; modified in place.
     room : ndarray of shape (2, m)
-        How far each of them may fall, and grow.
+        How far each variable may fall, and grow.
 
     Returns
     -------
     step : ndarray of shape (m,)
-        As far as the bounds allow.
+        The step, shortened to stay within the bounds.
     first : int
-        Which variable meets its bound, so that it can go no further; −1 if none does.
+        The variable that reaches its bound; −1 if none does.
     """
     m = len(rows)
     step = np.zeros(m)
@@ -94,7 +95,7 @@ def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array
         solved = slope + part @ step
         _solve(factor, kept, solved)
         step += _balanced(solved, ones, others, second)
-    for group in (False, True):  # what rounding left of their sums
+    for group in (False, True):  # remove the rounding error of the groups' sums
         off, count = 0.0, 0
         for a in range(m):
             if second[a] == group and kept[a]:
@@ -103,7 +104,7 @@ def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array
             if second[a] == group and kept[a]:
                 step[a] = step[a] - off / count if count > 1 else 0.0
     share, first = 1.0, -1
-    if not np.isfinite(step).all():  # bounds so far apart that no step is a number
+    if not np.isfinite(step).all():  # bounds are so far apart that the step overflows
         return np.zeros(m), -1
     for a in range(m):
         space = room[1, a] if step[a] > 0.0 else room[0, a]
@@ -114,7 +115,7 @@ def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array
 
 @njit(cache=True, nogil=True)
 def _balanced(solved: Array, ones: Array, others: Array, second: Array) -> Array:
-    """−K⁻¹slope with the multiples of K⁻¹1 that make the sum of each group 0."""
+    """−K⁻¹slope plus the multiples of K⁻¹1 that make the sum of each group 0."""
     own, shared, other, left, right = 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(len(solved)):
         if second[a]:
@@ -133,7 +134,10 @@ def _balanced(solved: Array, ones: Array, others: Array, second: Array) -> Array
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
 def _factor(matrix: Array) -> Array:
-    """The Cholesky factor in the lower half, in place, without rows that depend on those before: which are kept."""
+    """Cholesky factorisation of the lower half in place, skipping rows that depend on earlier ones.
+
+    Return the rows kept.
+    """
     m = len(matrix)
     kept = np.ones(m, dtype=np.bool_)
     for a in range(m):
@@ -154,7 +158,7 @@ def _factor(matrix: Array) -> Array:
 
 @njit(cache=True, nogil=True)
 def _solve(factor: Array, kept: Array, right: Array) -> None:
-    """(L·Lᵀ)⁻¹·right, in place; 0 for what is not kept."""
+    """Solve with L·Lᵀ in place; the result is 0 in skipped rows."""
     m = len(right)
     for a in range(m):
         for b in range(a):

@@ -1,4 +1,4 @@
-"""Compiled solution of a small machine by SMO, with its Gram matrix in memory, and its certificate."""
+"""Compiled SMO for a small machine with its Gram matrix in memory, and its certificate."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
 from hiperplano.solvers.kernel.svm.smo.loops import Slices, open_directions, smo_of_slices
 
-POLISHED = 200  # machines of up to so many rows are polished: solved beyond `tol`, which costs next to nothing
+POLISHED = 200  # machines of up to this number of rows are solved beyond `tol`, which costs almost nothing
 POLISH = 1e-6  # tolerance of polishing, as a share of `tol`,
 _POLISHED_TOL = 1e-10  # but at least this, in units of the targets
 RELEASED = 16  # SMO steps, which may free further variables, between two solves for the free variables
-MOST_TURNS = 40  # most alternations of the two, while they cost no more than the fit before them
-# That cost, in thirds of a multiplication (`free_loops`):
-PER_STEP = 24  # of an SMO step, for each variable
-PER_VALUE = 72  # of each value of the Gram matrix
-_FAR = 1e8  # bounds times kernel values above which accumulated rounding requires a fresh gradient
+MOST_TURNS = 40  # most alternations of the two, while their work does not exceed that of the fit before
+# Units of that work, in thirds of a multiplication (`free_loops`):
+PER_STEP = 24  # an SMO step, per variable
+PER_VALUE = 72  # a value of the Gram matrix
+_FAR = 1e8  # if bounds times kernel values exceed this, the gradient is recomputed, because rounding errors accumulate
 EPS = np.finfo(np.float64).eps
 
 
 class End(NamedTuple):
-    """How a machine ended.
+    """Result of a machine.
 
     Attributes
     ----------
     steps, violation, intercept : number
     lower, gap : float
-        The dual objective, and what the losses cost beyond it.
+        The dual objective and the duality gap.
     n_bound : int
         Support vectors at their bound.
     rounding : float
-        What the rounding of kernel values and their sums may make of the violation.
+        Bound on the part of the violation that is due to rounding of kernel values and their sums.
     """
 
     steps: int
@@ -61,16 +61,16 @@ def solve_small(
     max_steps: int,
     per_row: int,
 ) -> tuple[End, Array]:
-    """Solve a `DualProblem` by SMO; one of few rows beyond `tol`, as far as as much work again leads.
+    """Solve a `DualProblem` by SMO. A machine with few rows is polished beyond `tol`, with at most as much work again.
 
     Parameters
     ----------
     gram, slices
-        As `smo_of_slices` takes them; rows of variables that are not 0 are there.
+        As in `smo_of_slices`; rows of nonzero variables must be computed.
     beta : ndarray of shape (n,)
         A feasible point; updated.
     per_row : int
-        Steps for each row, after which a machine is given up: its violation then exceeds `tol`.
+        Limit of steps per row. A machine that reaches it is given up: its violation then exceeds `tol`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def solve_small(
             steps, work = steps + further, work + PER_STEP * further * size
             if largest - least <= goal or steps == max_steps or work > budget:
                 break
-    if (high - low).max() * diagonal.max() > _FAR:  # variables may have been there and come back
+    if (high - low).max() * diagonal.max() > _FAR:  # variables may have been large in between
         gradient = gradient_at(gram, beta, target)
     violation, intercept, rounding = _judge(diagonal, low, high, width, beta, gradient)
     lower, gap, n_bound = certify(target, low, high, width, total, beta, gradient, intercept)
@@ -116,7 +116,7 @@ def gradient_at(gram: Array, beta: Array, target: Array) -> Array:
 def _judge(
     diagonal: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array
 ) -> tuple[float, float, float]:
-    """The worst violation of the optimality conditions, the intercept between, and what rounding may make of it."""
+    """The largest violation of the optimality conditions, the intercept, and a bound on the effect of rounding."""
     first, largest, second, least, norm = 0, -np.inf, 0, np.inf, 0.0
     for i in range(len(beta)):
         up, down = open_directions(beta[i], low[i], high[i], width)
@@ -133,7 +133,7 @@ def _judge(
 def certify(
     target: Array, low: Array, high: Array, width: float, total: float, beta: Array, gradient: Array, intercept: float
 ) -> tuple[float, float, int]:
-    """What `DualProblem.value` and `DualProblem.gap` say, and how many variables are at a bound."""
+    """`DualProblem.value` and `DualProblem.gap`, and the number of variables at a bound."""
     value, gap, count = 0.0, abs((beta.sum() - total) * intercept), 0
     for i in range(len(beta)):
         value += 0.5 * beta[i] * (gradient[i] - target[i]) + width * abs(beta[i])
@@ -141,7 +141,7 @@ def certify(
         accounted = beta[i] * miss - width * abs(beta[i])
         if np.isfinite(high[i] - low[i]):
             gap += max(high[i] * (miss - width), low[i] * (miss + width), 0.0) - accounted
-        else:  # without a bound no loss is allowed: what is left of one is the violation
+        else:  # infinite bounds allow no loss: the remaining loss is the violation
             gap += abs(accounted)
         count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
     return -value, max(gap, 0.0), count

@@ -14,10 +14,10 @@ from hiperplano.solvers.kernel.svm.smo.loops import Slices
 def solve_few(
     problem: DualProblem, gram: Array, diagonal: Array, tol: float, max_steps: int, there: Array | None = None
 ) -> tuple[End, Array, Array]:
-    """Solve a problem with its Gram matrix in float64 held: how it ended, β and the gradient.
+    """Solve a problem with its Gram matrix held in float64; return the result, β and the gradient.
 
-    Hard problems are left to others: their violation is then above `tol`. So it is where rows of the Gram matrix are
-    needed that are not there.
+    Hard problems are left to other solvers: their violation is then above `tol`. The same holds if rows of the Gram
+    matrix are needed that are not computed.
     """
     n, beta = len(gram), problem.start.copy()
     source = gram if there is None else np.empty((0, 0))

@@ -11,22 +11,23 @@ from numba.extending import intrinsic
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.smo.moves import LONGEST, move_along
 
-CLOSED = 1e300  # stands for infinity, which fast-math loops must not meet
+CLOSED = 1e300  # replaces infinity, which fast-math loops must not contain
 _FAR = 1e20  # the same in float32, small enough to be multiplied
-BLOCK = 128  # variables in a block; the best variable is searched for only in the block that holds it
-FLAT = 5e-13  # least curvature along a pair, as a share of its diagonal entries: equal rows have none
+BLOCK = 128  # variables in a block; the index of the best variable is searched for only within its block
+FLAT = 5e-13  # least curvature along a pair, as a share of its diagonal entries, since equal rows have no curvature
 LEAST = 1e-100  # the same as a share of the largest diagonal entry, for rows of zeros
-ASKED = 2  # marks rows of a Gram matrix that were needed, but are not computed yet
-ENOUGH = 0.25  # share of the largest gain that a computed row must offer, if the best row is not computed
+ASKED = 2  # marks rows of a Gram matrix that are needed, but not computed yet
+# Share of the largest gain that a computed row must offer to be used instead of the best row, if that is not computed.
+ENOUGH = 0.25
 EPS, EPS_32 = float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps)
 LEAST_RANKED = np.float32(1e-30)  # least curvature in float32, so that gains stay finite
 
 
 def _selection(comparison: str) -> Any:
-    """The larger or smaller of two floats, marked as free of NaN.
+    """The larger or smaller of two floats, compiled with the no-NaN flag.
 
-    LLVM turns a maximum over an array into vector instructions only if the choice itself carries that mark, and
-    numba puts it on the comparison alone: a factor of 7 in the time of a step.
+    LLVM vectorises a maximum over an array only if the select instruction itself has that flag, and Numba sets it on
+    the comparison alone. Vectorised steps take a seventh of the time.
     """
 
     @intrinsic
@@ -45,7 +46,7 @@ larger, smaller = _selection(">"), _selection("<")
 
 @njit(cache=True, nogil=True)
 def open_directions(beta: float, low: float, high: float, width: float) -> tuple[float, float]:
-    """What −gradient lacks to the slope of −objective when β grows, and when it falls; closed at a bound.
+    """Offsets that turn −gradient into the slope of −objective when β grows, and when it falls; closed at a bound.
 
     The objective has a kink of width·|β| at 0.
     """
@@ -68,11 +69,12 @@ def _descend(
     start: Any,
     stop: Any,
 ) -> tuple[float, float]:
-    """gradient += step·(row − other); the largest of up − gradient, the least of down − gradient.
+    """gradient += step·(row − other). Return the largest of up − gradient and the least of down − gradient.
 
-    The latter, less a level near the best of them, are kept in `falls`: few digits of these tell which is better.
+    The values down − gradient, minus a level near the best of them, are stored in `falls`, where few digits are enough
+    to compare them.
 
-    `start` and `stop` are unsigned: an index that may count from the end keeps LLVM from vector instructions.
+    `start` and `stop` are unsigned, because LLVM does not vectorise with an index that may be negative.
     """
     largest, least = -2 * CLOSED, 2 * CLOSED
     for k in range(start, stop):
@@ -101,7 +103,7 @@ def _descend_along(
     start: Any,
     stop: Any,
 ) -> tuple[float, float]:
-    """The same along a direction whose image is that of the last one, times a share, + row − other; it is kept."""
+    """The same along a conjugate direction, whose image becomes share·(the last image) + row − other and is stored."""
     largest, least = -2 * CLOSED, 2 * CLOSED
     for k in range(start, stop):
         along = share * image[k] + (np.float64(row[k]) - np.float64(other[k]))
@@ -129,9 +131,9 @@ def _rank_partners(
     start: Any,
     stop: Any,
 ) -> np.float32:
-    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest.
+    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; return the largest.
 
-    In the precision of the Gram matrix: a choice needs no more, and the step itself is computed in float64.
+    Computed in the precision of the Gram matrix, which is enough for a choice. The step itself is computed in float64.
     """
     largest = np.float32(-1.0)
     for k in range(start, stop):
@@ -144,16 +146,16 @@ def _rank_partners(
 
 
 class Slices(NamedTuple):
-    """Two slices of the rows of a larger Gram matrix, which are copied when they are first used.
+    """Two slices of the rows of a larger Gram matrix; rows are copied on first use.
 
     Attributes
     ----------
     gram : ndarray of shape (N, N)
-        Of no rows if there is nothing to copy from: loops then end where they need a row that is not there.
+        The larger matrix. If it has no rows, nothing can be copied, and loops end if they need a missing row.
     first, middle, second : int
-        Where the slices begin, and how many rows the first has.
+        Where the first slice begins, its number of rows, and where the second slice begins.
     copied : ndarray of uint8 of shape (n,)
-        1 if a row is there, 0 if it is not; `ASKED` if it was needed.
+        1 if a row is copied, 0 if not, `ASKED` if a loop needed it.
     """
 
     gram: Array
@@ -165,7 +167,7 @@ class Slices(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def copy_row(part: Array, slices: Slices, i: int) -> bool:
-    """Row i of the part, unless it is there; whether it is there now."""
+    """Copy row i unless that is done; return whether the row is available."""
     if slices.copied[i] == 1:
         return True
     if len(slices.gram) == 0:
@@ -181,7 +183,7 @@ def copy_row(part: Array, slices: Slices, i: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def best_there(gains: Array, there: Array, least: float) -> int:
-    """Of the rows that are there, the one with the largest gain, if it is at least so much; −1 otherwise."""
+    """The computed row with the largest gain, if that is at least a given value; −1 otherwise."""
     found, largest = -1, least
     for k in range(len(gains)):
         if there[k] == 1 and gains[k] >= largest:
@@ -201,7 +203,7 @@ def smo(
     tol: float,
     max_steps: int,
 ) -> tuple[int, float, float]:
-    """`smo_of_slices` with a Gram matrix that is all there."""
+    """`smo_of_slices` with a complete Gram matrix."""
     slices = Slices(gram, 0, len(gram), 0, np.ones(len(gram), dtype=np.uint8))
     return smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, max_steps)
 
@@ -219,19 +221,19 @@ def smo_of_slices(
     tol: float,
     max_steps: int,
 ) -> tuple[int, float, float]:
-    """Minimise ½βᵀKβ − tᵀβ + width·Σ|β| with low ≤ β ≤ high and Σβ kept, in place.
+    """Minimise ½βᵀKβ − tᵀβ + width·Σ|β| with low ≤ β ≤ high and Σβ fixed. Works in place.
 
     Each step chooses two variables to move by the same amount in opposite directions: the one whose growth lowers the
-    objective fastest, and the partner with which a step along the parabola gains most (Fan, Chen and Lin 2005). It
-    moves them along with those of the steps before, so that their directions are conjugate (Torres-Barrán, Alaíz and
-    Dorronsoro 2021): large bounds take a fraction of the steps.
+    objective fastest, and the partner with which a step along the parabola gains most (Fan, Chen and Lin 2005). It also
+    moves the variables of previous steps, so that directions are conjugate (Torres-Barrán, Alaíz and Dorronsoro 2021):
+    with large bounds this takes a fraction of the steps.
 
     Parameters
     ----------
     gram : ndarray of shape (n, n)
-        Rows that are not copied yet are filled when they are used.
+        Rows that are not copied yet are filled on first use.
     slices : Slices
-        Where they are copied from.
+        The source of these rows.
     diagonal : ndarray of shape (n,)
         Of the Gram matrix, in float64.
     gradient : ndarray of shape (n,)
@@ -244,7 +246,7 @@ def smo_of_slices(
     -------
     steps : int
     largest, least : float
-        At the optimum an intercept b exists with largest ≤ b ≤ least; what `largest` exceeds is the violation.
+        At the optimum an intercept b exists with largest ≤ b ≤ least; otherwise the violation is largest − least.
     """
     n = len(beta)
     up, down, gains = np.empty(n), np.empty(n), np.empty(n, dtype=np.float32)
@@ -294,7 +296,7 @@ def smo_of_slices(
                 best, second = gain, start
         while gains[second] < best:
             second += 1
-        if not best > 0.0:  # too small for float32
+        if not best > 0.0:  # the gain underflows in float32
             second = int((down - gradient).argmin())
         level = largest
         if not copy_row(gram, slices, second):

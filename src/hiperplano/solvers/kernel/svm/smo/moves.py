@@ -1,4 +1,4 @@
-"""Compiled moves of SMO: two variables alone, or along a direction conjugate to the steps before."""
+"""Compiled moves of SMO: of two variables alone, or along a direction conjugate to previous steps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numba import njit
 
 from hiperplano.data.design import Array
 
-LONGEST = 32  # most variables in a direction: conjugacy to more pairs is not worth its time
+LONGEST = 32  # most variables in a direction; conjugacy to more pairs costs more than it gains
 
 
 @njit(cache=True, nogil=True)
@@ -32,34 +32,34 @@ def move_along(
     members: int,
     curvature: float,
 ) -> tuple[float, float, float, int, int]:
-    """Raise one variable and lower another: along the last direction, too, if that gains more.
+    """Raise one variable and lower another, together with the last direction if that gains more.
 
     Parameters
     ----------
     row, other : ndarray of shape (n,)
-        Of the Gram matrix, for the two.
+        Rows of the Gram matrix for the two variables.
     slope, bend : float
-        Of the objective along the pair.
+        Slope and curvature of the objective along the pair.
     certain : float
-        The least curvature, in units of Σ part²·diagonal, that is more than rounding.
+        Least curvature, in units of Σ part²·diagonal, that is not a rounding error.
     image : ndarray of shape (n,)
         K times the last direction.
     which, parts : ndarray
-        Its variables and their parts in it; updated.
+        Variables of the direction and their components; updated.
     members : int
-        How many there are; 0 if the pair is to move by itself.
+        Number of these variables; 0 to move the pair alone.
     curvature : float
-        Of the objective along it.
+        Curvature of the objective along the direction.
 
     Returns
     -------
     step, share : float
-        How far β went along the pair + share·(the last direction).
+        β moves by step·(the pair + share·(the last direction)).
     curvature : float
     members : int
-        Of the new direction; 0 if the next pair is to move by itself.
+        Number of variables of the new direction; 0 if the next pair must move alone.
     moved : int
-        Variables that moved: the first ones of `which`.
+        Number of variables that moved: the first ones of `which`.
     """
     if members > 0:
         share = (image[second] - image[first]) / curvature
@@ -95,7 +95,7 @@ def move_along(
 
 @njit(cache=True, nogil=True)
 def _add_part(which: Array, parts: Array, members: int, k: int, part: float) -> int:
-    """Add a variable's part to a direction; the number of its variables."""
+    """Add a variable's component to a direction; return the number of its variables."""
     for place in range(members):
         if which[place] == k:
             parts[place] += part
@@ -106,19 +106,19 @@ def _add_part(which: Array, parts: Array, members: int, k: int, part: float) -> 
 
 @njit(cache=True, nogil=True)
 def _ceiling(beta: float, high: float) -> float:
-    """How far a variable may grow: its bound, or 0, where the objective has a kink."""
+    """Upper limit of a variable: its bound, or 0, where the objective has a kink."""
     return high if beta >= 0.0 else min(0.0, high)
 
 
 @njit(cache=True, nogil=True)
 def _floor(beta: float, low: float) -> float:
-    """How far it may fall."""
+    """Lower limit of a variable."""
     return low if beta <= 0.0 else max(0.0, low)
 
 
 @njit(cache=True, nogil=True)
 def _move(beta: Array, low: Array, high: Array, first: int, second: int, step: float) -> float:
-    """Raise one variable and lower another by the step, or by what brings the first of them to 0 or its bound."""
+    """Raise one variable and lower another by the step, or by less if one of them reaches 0 or its bound."""
     ceiling, floor = _ceiling(beta[first], high[first]), _floor(beta[second], low[second])
     room, below = ceiling - beta[first], beta[second] - floor
     step = min(step, room, below)
