@@ -218,15 +218,14 @@ class _Stopping:
         self.best = min(self.best, watched)
         self.rises = self.rises + 1 if gradient is not None and gradient > _RISE * self.squared_gradient else 0
         self.squared_gradient = task.trainer.squared_gradient or self.squared_gradient
-        ended = "max_iter"
         if self.rises >= control.patience:  # steps are too long for a loss that grows quadratically
-            ended = "diverging"
+            return "diverging"
         if self.waited >= control.patience:
             if not (control.adaptive and rule[at.ETA] > at.SMALLEST_RATE):
                 return "no_improvement"
             rule[at.ETA] /= at.RATE_DIVISOR
             self.waited = 0
-        return ended
+        return "max_iter"
 
     def _watched(self, objective: float) -> float:
         """The quantity to minimise.
