@@ -110,3 +110,9 @@ def test_every_command_has_help_in_both_languages(command, language, run):
     assert out.code == 0
     assert ("Usage:" in out.out) == (language == "en")
     assert ("Uso:" in out.out) == (language == "es")
+
+
+def test_the_texts_of_help_are_in_the_language(run):
+    """In turns: what was built for one language is not shown in the other."""
+    for language, said in [("en", "Fit a model to a table"), ("es", "Ajusta un modelo a una tabla")] * 2:
+        assert said in run("--help", "--lang", language).out
