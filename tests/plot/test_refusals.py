@@ -37,8 +37,12 @@ from tests.plot.samples import regression, scored, three_groups, two_groups
 DISPLAYS = [getattr(hiperplano.plot, name) for name in hiperplano.plot.__all__]
 X, Y = two_groups()
 IRIS, KINDS = load_iris(return_X_y=True)
-THREE = LinearSVC().fit(*three_groups())
 RX, RY = regression()
+
+
+def three_classes():
+    return LinearSVC().fit(*three_groups())
+
 
 REFUSED = {
     "three columns": (
@@ -47,7 +51,7 @@ REFUSED = {
         r"1 plane\(s\) in 3 columns; the plot shows one plane in two\. Fit two classes on two columns",
     ),
     "three classes": (
-        lambda: MarginDisplay.from_estimator(THREE, *three_groups()),
+        lambda: MarginDisplay.from_estimator(three_classes(), *three_groups()),
         NotAvailable,
         r"3 plane\(s\) in 2 columns",
     ),
@@ -68,7 +72,7 @@ REFUSED = {
         r"y has shape \(5,\) and X 40 rows",
     ),
     "missing number": (
-        lambda: RegionsDisplay.from_estimator(THREE, [[1.0, np.nan]]),
+        lambda: RegionsDisplay.from_estimator(three_classes(), [[1.0, np.nan]]),
         InvalidData,
         "row 0 of X holds NaN or infinity",
     ),
@@ -83,7 +87,7 @@ REFUSED = {
         "Ridge is not a classifier",
     ),
     "resolution": (
-        lambda: RegionsDisplay.from_estimator(THREE, X, resolution=1),
+        lambda: RegionsDisplay.from_estimator(three_classes(), X, resolution=1),
         InvalidParameter,
         "resolution=1; it must be a whole number of 2 or more",
     ),
@@ -118,7 +122,7 @@ REFUSED = {
         "y holds 3 classes; two are compared. Pass pos_label",
     ),
     "many classes of a model": (
-        lambda: KSDisplay.from_estimator(THREE, *three_groups()),
+        lambda: KSDisplay.from_estimator(three_classes(), *three_groups()),
         NotAvailable,
         "LinearSVC has 3 classes",
     ),
