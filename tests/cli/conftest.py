@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
+from typer.main import get_command
 
 from hiperplano import load_credit_default, load_credit_line
+from hiperplano.cli import app
 from hiperplano.cli.main import main
+from hiperplano.messages.catalogue import current_language
 
 
 @dataclass
@@ -15,6 +19,15 @@ class Outcome:
     err: str
 
 
+build = app.build
+
+
+@cache
+def command(language):
+    """The command in the current language, built once: typer needs longer for it than most tests for all the rest."""
+    return get_command(build())
+
+
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
     """The command in this process, in an empty folder."""
@@ -22,6 +35,7 @@ def run(capsys, monkeypatch, tmp_path):
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(app, "build", lambda: command(current_language()))
 
     def call(*arguments):
         code = main([str(argument) for argument in arguments])

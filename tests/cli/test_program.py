@@ -62,10 +62,10 @@ def test_the_program_trusts_what_the_library_trusts(tmp_path, run):
     assert "types that are not trusted: tests.cli.test_program._shout" in refused.err
 
 
-def test_exit_codes(tmp_path):
-    assert program("--version").stdout.startswith("hiperplano 0.")
-    assert program("fit", "no.csv", "-t", "y", cwd=tmp_path).returncode == 1
-    assert program("fit", "--nonsense").returncode == 2
+def test_exit_codes(run):
+    assert run("fit", "no.csv", "-t", "y").code == 1
+    assert run("--version").out.startswith("hiperplano 0.")
+    assert program("fit", "--nonsense").returncode == 2  # codes of `main` are those of the program
 
 
 def test_ctrl_c_leaves_no_half_written_file(tmp_path):
@@ -110,3 +110,9 @@ def test_every_command_has_help_in_both_languages(command, language, run):
     assert out.code == 0
     assert ("Usage:" in out.out) == (language == "en")
     assert ("Uso:" in out.out) == (language == "es")
+
+
+def test_the_texts_of_help_are_in_the_language(run):
+    """In turns: what was built for one language is not shown in the other."""
+    for language, said in [("en", "Fit a model to a table"), ("es", "Ajusta un modelo a una tabla")] * 2:
+        assert said in run("--help", "--lang", language).out

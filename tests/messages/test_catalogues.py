@@ -11,8 +11,18 @@ from babel.messages.mofile import read_mo
 from hiperplano.messages.catalogue import LANGUAGES, current_language, preferred_language, translator, use_language
 from tools import catalogues
 
-TEXTS = catalogues.texts()
-PAIRS = [(domain, language) for domain in TEXTS for language in catalogues.TRANSLATED]
+DOMAINS = ("messages", "report", "terminal")
+PAIRS = [(domain, language) for domain in DOMAINS for language in catalogues.TRANSLATED]
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, list[str]]:
+    """Read from all sources in seconds: not while tests are collected, which every worker does."""
+    return catalogues.texts()
+
+
+def test_every_domain_is_known_here(texts: dict[str, list[str]]) -> None:
+    assert set(texts) == set(DOMAINS)
 
 
 def test_every_language_but_english_is_translated() -> None:
@@ -20,9 +30,11 @@ def test_every_language_but_english_is_translated() -> None:
 
 
 @pytest.mark.parametrize(("domain", "language"), PAIRS)
-def test_catalogue_holds_the_texts_of_the_sources_and_no_others(domain: str, language: str) -> None:
+def test_catalogue_holds_the_texts_of_the_sources_and_no_others(
+    domain: str, language: str, texts: dict[str, list[str]]
+) -> None:
     catalogue = catalogues.read(catalogues.place(domain, language))
-    assert {message.id for message in catalogue if message.id} == set(TEXTS[domain])
+    assert {message.id for message in catalogue if message.id} == set(texts[domain])
 
 
 @pytest.mark.parametrize(("domain", "language"), PAIRS)
@@ -66,14 +78,16 @@ def test_a_language_is_used_only_within_its_block() -> None:
     assert current_language() == "en"
 
 
-def test_every_template_is_a_literal_so_that_it_can_be_gathered() -> None:
+def test_every_template_is_a_literal_so_that_it_can_be_gathered(texts: dict[str, list[str]]) -> None:
+    gathered = {"", *texts["messages"]}
     errors = catalogues.SOURCES / "errors.py"  # makes the messages of all errors from the literals that they are given
     for path in {*catalogues.SOURCES.rglob("*.py")} - {errors}:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)) if "Message(" in source else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message":
                 template = node.args[0]
                 assert isinstance(template, ast.Constant), f"{path}:{node.lineno}"
-                assert template.value in ["", *TEXTS["messages"]], f"{path}:{node.lineno}"
+                assert template.value in gathered, f"{path}:{node.lineno}"
 
 
 def test_a_translation_is_carried_over_to_a_text_with_other_fields() -> None:

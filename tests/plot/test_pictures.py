@@ -88,8 +88,8 @@ def test_an_animation_shows_every_step(tmp_path):
 
     from hiperplano import Perceptron
 
-    X, y = two_groups(1.6)
-    display = ReplayDisplay.from_estimator(Perceptron(tol=None, shuffle=False), X + 1.0, y)
+    X, y = two_groups(2.0)
+    display = ReplayDisplay.from_estimator(Perceptron(tol=None, shuffle=False), X + 2.0, y)
     display.animate(interval=100).save(tmp_path / "steps.gif", writer="pillow", dpi=30)
     with Image.open(tmp_path / "steps.gif") as film:
         assert film.n_frames == len(display.steps) > 2

@@ -502,7 +502,7 @@ CHECKED = [
     PassiveAggressiveRegressor(loss="squared_epsilon_insensitive"),
     PassiveAggressiveRegressor(early_stopping=True),
     Pegasos(),
-    Pegasos(average=True),
+    Pegasos(average=True, max_iter=50),
     Pegasos(batch_size=None, max_iter=100),
     SGDClassifier(),
     SGDClassifier("log_loss", average=True),
@@ -515,7 +515,7 @@ CHECKED = [
     SGDRegressor("huber"),
     SGDRegressor("epsilon_insensitive"),
     SGDRegressor(average=True, batch_size=5, max_iter=100),
-    SGDRegressor(batch_size=None),
+    SGDRegressor(batch_size=None, max_iter=300),
     SGDRegressor(early_stopping=True),
 ]
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
+from scipy.spatial.distance import cdist
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
@@ -24,7 +25,7 @@ from hiperplano.solvers.kernel.svm.smo.loops import smo
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
 SIGN = np.where(X[:, 0] * X[:, 1] + 0.2 * RNG.normal(size=30) > 0, 1.0, -1.0)
-GRAM = RBF(0.7)(X)
+GRAM = np.exp(-0.7 * cdist(X, X, "sqeuclidean"))
 
 PROBLEMS = {
     "classification": DualProblem.classification(SIGN, RNG.uniform(0.5, 2.0, 30)),
