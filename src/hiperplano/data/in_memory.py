@@ -250,10 +250,16 @@ class InMemory(Design):
         length = np.minimum(np.diff(self.x.indptr), np.iinfo(np.uint16).max)
         return self.subset(np.argsort(length.astype(np.uint16), kind="stable"))  # of 16 bits: sorted by their digits
 
-    def held_columns(self) -> Array:
-        """Which columns of sparse rows hold a stored number, of shape (d,)."""
+    def held_columns(self, most: float) -> Array | None:
+        """Which columns of sparse rows hold a stored number, of shape (d,); None if `most` columns or more do."""
         held = np.zeros(self.n_columns, dtype=bool)
-        held[self.x.indices.astype(np.intp, copy=False)] = True  # NumPy takes three times as long to convert by itself
+        start, end = 0, self.n_columns
+        while start < self.x.nnz:  # few indices are enough where most columns are held
+            part = self.x.indices[start : min(end, self.x.nnz)]
+            held[part.astype(np.intp, copy=False)] = True  # NumPy takes three times as long to convert by itself
+            if np.count_nonzero(held) >= most:
+                return None
+            start, end = end, 2 * end
         return held
 
     def with_columns(self, numbers: Array) -> InMemory:

@@ -50,25 +50,27 @@ def is_free(box, i, beta):  # type: ignore[no-untyped-def]
     return box.low[i] < beta < box.high[i] and (beta != 0.0 or box.epsilon == 0.0)
 
 
-@part
-def moved(box, i, beta, shift):  # type: ignore[no-untyped-def]
-    """β with `shift` for each unit of weight added, but not past 0 or its bound."""
-    low = 0.0 if beta > 0.0 else box.low[i]
-    high = 0.0 if beta < 0.0 else box.high[i]
-    return min(max(beta + shift * box.weight[i], low), high)
+@subroutine
+def _set_room(box, beta, everywhere, low, high):  # type: ignore[no-untyped-def]
+    """Between which bounds each dual variable may be shifted: not past 0, and only those between bounds and kinks,
+    unless `everywhere`."""
+    for i in range(len(beta)):
+        if everywhere or (beta[i] != 0.0 and is_free(box, i, beta[i])):
+            low[i] = 0.0 if beta[i] > 0.0 else box.low[i]
+            high[i] = 0.0 if beta[i] < 0.0 else box.high[i]
+        else:
+            low[i], high[i] = beta[i], beta[i]
 
 
 @subroutine
-def _sum_moved(box, beta, shift, everywhere):  # type: ignore[no-untyped-def]
-    """Σβ after a shift, its slope in the shift."""
+def _sum_shifted(weight, beta, low, high, shift):  # type: ignore[no-untyped-def]
+    """Σβ after a shift for each unit of weight, and its slope in the shift; without branches, so that it vectorises."""
     total, slope = 0.0, 0.0
     for i in range(len(beta)):
-        new = beta[i]
-        if everywhere or (new != 0.0 and is_free(box, i, new)):
-            new = moved(box, i, beta[i], shift)
-            if box.low[i] < new < box.high[i] and new != 0.0:
-                slope += box.weight[i]
+        lowest, highest, unit = low[i], high[i], weight[i]
+        new = min(max(beta[i] + shift * unit, lowest), highest)
         total += new
+        slope += unit if (new > lowest) & (new < highest) else 0.0
     return total, slope
 
 
@@ -83,15 +85,18 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
     if abs(total) <= _BALANCED * size:
         return
     sign = 1.0 if total > 0.0 else -1.0
-    everywhere = sign * _sum_moved(box, beta, -sign * np.inf, False)[0] > 0.0
-    if everywhere and sign * _sum_moved(box, beta, -sign * np.inf, True)[0] > 0.0:
-        return
+    low, high = np.empty(len(beta)), np.empty(len(beta))
+    _set_room(box, beta, False, low, high)
+    if sign * _sum_shifted(box.weight, beta, low, high, -sign * np.inf)[0] > 0.0:
+        _set_room(box, beta, True, low, high)
+        if sign * _sum_shifted(box.weight, beta, low, high, -sign * np.inf)[0] > 0.0:
+            return
     near, far = 0.0, size / weight
-    while sign * _sum_moved(box, beta, -sign * far, everywhere)[0] > 0.0:
+    while sign * _sum_shifted(box.weight, beta, low, high, -sign * far)[0] > 0.0:
         near, far = far, 4.0 * far
     at = near
     for _ in range(_ROUNDS):
-        value, slope = _sum_moved(box, beta, -sign * at, everywhere)
+        value, slope = _sum_shifted(box.weight, beta, low, high, -sign * at)
         value *= sign
         if value > 0.0:
             near = at
@@ -103,18 +108,24 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
         if not near < at < far:
             at = 0.5 * (near + far)
     for i in range(len(beta)):
-        if everywhere or (beta[i] != 0.0 and is_free(box, i, beta[i])):
-            beta[i] = moved(box, i, beta[i], -sign * at)
+        beta[i] = min(max(beta[i] - sign * at * box.weight[i], low[i]), high[i])
 
 
 @subroutine
 def _pull_at(box, residual, level):  # type: ignore[no-untyped-def]
     """Σβ where the level is taken from all residuals, which falls with the level, and minus its slope."""
     total, slope = 0.0, 0.0
+    if box.soft[0] == 0.0:  # a plain loss: without branches, so that it vectorises
+        for i in range(len(residual)):
+            e, low, high = residual[i] - level, box.low[i], box.high[i]
+            above = high if e > box.epsilon else 0.0
+            below = low if e < -box.epsilon else 0.0
+            total += above + below
+        return total, slope
     for i in range(len(residual)):
         beta = follow(box, i, residual[i] - level, 0.0, 0.0)
         total += beta
-        if box.soft[i] > 0.0 and beta != 0.0:
+        if beta != 0.0:
             slope += 1.0 / box.soft[i]
     return total, slope
 
@@ -156,11 +167,25 @@ def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def
             stairs[count], falls[count] = residual[i] + box.epsilon, -box.low[i]
             count += 1
     total, _ = _pull_at(box, residual, low)
-    tiny = 1e-14 * size
-    for k in np.argsort(stairs[:count]):
-        total -= falls[k]
-        if total <= (tiny if from_below else -tiny):
-            return stairs[k]
+    goal = 1e-14 * size if from_below else -1e-14 * size
+    while count > 0:  # halve the range of the stairs that are left
+        least, most = stairs[:count].min(), stairs[:count].max()
+        middle = 0.5 * (least + most)
+        middle = middle if middle < most else least
+        lower, fall = 0, 0.0
+        for k in range(count):
+            if stairs[k] <= middle:
+                fall += falls[k]
+                stairs[k], stairs[lower] = stairs[lower], stairs[k]
+                falls[k], falls[lower] = falls[lower], falls[k]
+                lower += 1
+        if total - fall > goal:
+            total, count = total - fall, count - lower
+            stairs, falls = stairs[lower:], falls[lower:]
+        elif least == most:
+            return least
+        else:
+            count = lower
     return high
 
 
@@ -168,8 +193,8 @@ def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def
 def best_level(box, residual, guess, unit):  # type: ignore[no-untyped-def]
     """The number to take from target − score of all rows so that the sum of the losses is least, near a guess.
 
-    For plain losses Σβ is a staircase in the level: once two levels with the right one between them are known, the
-    stairs between them are sorted.
+    For plain losses Σβ is a staircase in the level: once two levels with the right one between them are known, it is
+    searched for among the stairs between them.
     """
     total, slope = _pull_at(box, residual, guess)
     sign = 1.0 if total > 0.0 else -1.0
