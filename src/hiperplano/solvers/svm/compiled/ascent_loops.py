@@ -14,17 +14,20 @@ from hiperplano.solvers.svm.compiled.box_loops import balance, best_level, gain,
 from hiperplano.solvers.svm.compiled.problem import Box
 from hiperplano.solvers.svm.dual_loops import shuffle
 
-_AHEAD = 4  # rows between asking for one and using it
-_NEXT_CHECK = 0.3  # all rows are checked again when the losses' slack has fallen to this share, at the latest
-_OVER_RELAXATION = 1.3  # factor on a step that ends between the bounds, where plain steps converge slowly:
-_SLOW = 0.5  # where the last pass left more than this share of the slack
-_FIRST_LOOK, _LATER = 20, 1.5  # passes after which all rows are checked in any case, and by what those become more
-_WINDOW = 8  # last passes that tell how fast the ascent converges
-_FEWEST = 4.0  # passes that are made in any case
-_PATIENCE = 10  # checks at which dual variables rest
-_LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own,
-_LEVEL_OF_ALL = 10.0  # or beside all rows together: the imbalance then falls to a tenth in a pass
-_STILL = 1e-14  # slopes, in units of the scores, that are rounding
+_AHEAD = 4  # a row is prefetched so many visits before its own
+_OVER_RELAXATION = 1.3  # factor on a step that ends between the bounds, in passes after a slow one:
+_SLOW = 0.5  # one that left more than this share of the slack, Σ(loss − gain)
+# The duality gap is computed when the slack is small enough, and
+_NEXT_CHECK = 0.3  # after a gap that was too large, when the slack has fallen to this share, at the latest;
+_FIRST_LOOK = 20  # with a plain loss also after so many passes,
+_LATER = 1.5  # and after each further growth of their number by this factor
+_WINDOW = 8  # convergence is extrapolated from so many last passes,
+_FEWEST = 4.0  # and not before these
+_PATIENCE = 10  # the ascent ends after so many computed gaps between which no dual variable has moved
+_STILL = 1e-14  # a violation of the optimality conditions, in units of the scores, that is rounding
+# The level is treated as a column of this squared length, as a share of a typical row's: the smaller of the two.
+_LEVEL_SQUARE = 0.1  # rows should hardly notice it,
+_LEVEL_OF_ALL = 10.0  # (over the number of rows) and Σβ should fall to a tenth in a pass
 
 
 @part
