@@ -50,27 +50,25 @@ def is_free(box, i, beta):  # type: ignore[no-untyped-def]
     return box.low[i] < beta < box.high[i] and (beta != 0.0 or box.epsilon == 0.0)
 
 
-@subroutine
-def _set_room(box, beta, everywhere, low, high):  # type: ignore[no-untyped-def]
-    """Between which bounds each dual variable may be shifted: not past 0, and only those between bounds and kinks,
-    unless `everywhere`."""
-    for i in range(len(beta)):
-        if everywhere or (beta[i] != 0.0 and is_free(box, i, beta[i])):
-            low[i] = 0.0 if beta[i] > 0.0 else box.low[i]
-            high[i] = 0.0 if beta[i] < 0.0 else box.high[i]
-        else:
-            low[i], high[i] = beta[i], beta[i]
+@part
+def moved(box, i, beta, shift):  # type: ignore[no-untyped-def]
+    """β with `shift` for each unit of weight added, but not past 0 or its bound."""
+    low = 0.0 if beta > 0.0 else box.low[i]
+    high = 0.0 if beta < 0.0 else box.high[i]
+    return min(max(beta + shift * box.weight[i], low), high)
 
 
 @subroutine
-def _sum_shifted(weight, beta, low, high, shift):  # type: ignore[no-untyped-def]
-    """Σβ after a shift for each unit of weight, and its slope in the shift; without branches, so that it vectorises."""
+def _sum_moved(box, beta, shift, everywhere):  # type: ignore[no-untyped-def]
+    """Σβ after a shift, its slope in the shift."""
     total, slope = 0.0, 0.0
     for i in range(len(beta)):
-        lowest, highest, unit = low[i], high[i], weight[i]
-        new = min(max(beta[i] + shift * unit, lowest), highest)
+        new = beta[i]
+        if everywhere or (new != 0.0 and is_free(box, i, new)):
+            new = moved(box, i, beta[i], shift)
+            if box.low[i] < new < box.high[i] and new != 0.0:
+                slope += box.weight[i]
         total += new
-        slope += unit if (new > lowest) & (new < highest) else 0.0
     return total, slope
 
 
@@ -85,18 +83,15 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
     if abs(total) <= _BALANCED * size:
         return
     sign = 1.0 if total > 0.0 else -1.0
-    low, high = np.empty(len(beta)), np.empty(len(beta))
-    _set_room(box, beta, False, low, high)
-    if sign * _sum_shifted(box.weight, beta, low, high, -sign * np.inf)[0] > 0.0:
-        _set_room(box, beta, True, low, high)
-        if sign * _sum_shifted(box.weight, beta, low, high, -sign * np.inf)[0] > 0.0:
-            return
+    everywhere = sign * _sum_moved(box, beta, -sign * np.inf, False)[0] > 0.0
+    if everywhere and sign * _sum_moved(box, beta, -sign * np.inf, True)[0] > 0.0:
+        return
     near, far = 0.0, size / weight
-    while sign * _sum_shifted(box.weight, beta, low, high, -sign * far)[0] > 0.0:
+    while sign * _sum_moved(box, beta, -sign * far, everywhere)[0] > 0.0:
         near, far = far, 4.0 * far
     at = near
     for _ in range(_ROUNDS):
-        value, slope = _sum_shifted(box.weight, beta, low, high, -sign * at)
+        value, slope = _sum_moved(box, beta, -sign * at, everywhere)
         value *= sign
         if value > 0.0:
             near = at
@@ -108,7 +103,8 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
         if not near < at < far:
             at = 0.5 * (near + far)
     for i in range(len(beta)):
-        beta[i] = min(max(beta[i] - sign * at * box.weight[i], low[i]), high[i])
+        if everywhere or (beta[i] != 0.0 and is_free(box, i, beta[i])):
+            beta[i] = moved(box, i, beta[i], -sign * at)
 
 
 @subroutine
