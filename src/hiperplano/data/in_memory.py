@@ -251,10 +251,16 @@ class InMemory(Design):
         length = np.minimum(np.diff(self.x.indptr), np.iinfo(np.uint16).max)
         return self.subset(np.argsort(length.astype(np.uint16), kind="stable"))  # radix sort of 16-bit integers
 
-    def held_columns(self) -> Array:
-        """Mask of the columns of sparse rows with a stored number, of shape (d,)."""
+    def held_columns(self, most: float) -> Array | None:
+        """Mask of the columns of sparse rows with a stored number, of shape (d,); None if `most` or more have one."""
         held = np.zeros(self.n_columns, dtype=bool)
-        held[self.x.indices.astype(np.intp, copy=False)] = True  # NumPy's implicit conversion takes three times as long
+        start, end = 0, self.n_columns
+        while start < self.x.nnz:  # few indices are enough where most columns are held
+            part = self.x.indices[start : min(end, self.x.nnz)]
+            held[part.astype(np.intp, copy=False)] = True  # NumPy's implicit conversion takes three times as long
+            if np.count_nonzero(held) >= most:
+                return None
+            start, end = end, 2 * end
         return held
 
     def with_columns(self, numbers: Array) -> InMemory:

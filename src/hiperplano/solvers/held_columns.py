@@ -36,9 +36,8 @@ class HeldColumns:
         """Find the nonempty columns of rows in memory; None if most columns are not empty."""
         if not isinstance(design, InMemory) or not design.is_sparse or design.n_columns < 2:
             return None
-        held = design.held_columns()
-        count = int(np.count_nonzero(held))
-        return cls(design, held) if 0 < count < _MOST * design.n_columns else None
+        held = design.held_columns(_MOST * design.n_columns)
+        return cls(design, held) if held is not None and held.any() else None
 
     def narrow(self) -> InMemory:
         """The rows restricted to these columns."""

@@ -32,6 +32,34 @@ def test_over_relaxation_spares_passes_over_correlated_rows(seed):
     assert best * (1 - 1e-6) <= ours <= best * (1 + 1e-4)
 
 
+def test_nearly_orthogonal_rows_are_visited_without_over_relaxation():
+    """Over-relaxed from the second pass on, these tables take 80 passes together; without it where it is slower, 63."""
+    passes = 0
+    for seed in range(5):
+        X, y = sparse_rows(400, 8000, 0.01, seed)
+        model = LinearSVR(C=0.03, solver="dual").fit(X, y)
+        reference = SVR(kernel="linear", C=0.03, epsilon=0.0, tol=1e-8).fit(X, y)
+        ours, best = (objective(m, X, lambda score, y=y: np.abs(y - score), 0.03) for m in (model, reference))
+        assert best * (1 - 1e-6) <= ours <= best * (1 + 1e-4)
+        passes += model.n_iter_
+    assert passes < 72
+
+
+def test_a_level_that_moved_by_itself_does_not_delay_the_next_check():
+    """Nearly all dual variables are at their bounds after two passes; these tables took 296 passes, and take 224."""
+    passes = 0
+    for seed in range(5):
+        X, score = sparse_rows(1000, 1500, 0.009, seed)
+        sign = np.where(score > np.quantile(score, 0.6), 1.0, -1.0)
+        model = LinearSVC(loss="hinge", C=1e-3, solver="dual").fit(X, sign)
+        reference = SVC(kernel="linear", C=1e-3, tol=1e-8).fit(X, sign)
+        losses = (objective(m, X, lambda s, sign=sign: np.maximum(0, 1 - sign * s), 1e-3) for m in (model, reference))
+        ours, best = losses
+        assert best * (1 - 1e-6) <= ours <= best * (1 + 1e-4)
+        passes += int(np.max(model.n_iter_))
+    assert passes < 265
+
+
 @pytest.mark.parametrize("share", [0.5, 0.3, 0.05])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_dual_variables_balance_where_all_are_at_their_bounds(share, seed):

@@ -24,22 +24,22 @@ from hiperplano.solvers.svm.duality_gap import Budget, Certificate, GapTolerance
 from hiperplano.solvers.svm.newton import minimise
 from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProblem
 
-MATRIX_COLUMNS = 1500  # beyond, curvature is held as rows, and on sparse rows also
-_PASSES = 3.0  # beyond so many in the time of a matrix
-WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
-_SAMPLE_SHARE = 16  # one row of so many
-_SAMPLE_ROWS = 20  # but so many for each column at least
-_SAMPLE_TOL = 1e-3
-_SCALE_ROWS = 4096  # that columns' means and spreads are taken from
-_FAR = 30.0  # of a column's spread: a mean beyond it costs scores digits that matter
-_SHRINK = 4.0  # of the width in which dual variables follow scores, from round to round
-_SHRINK_ROWS = 1.5  # the same where a step costs many products with rows: more rounds, of few and cheap steps each
-_SHRINK_SQUARED = 1.25  # the same for squared losses that need rounds: with less, a round takes many steps
-_TRIAL = 300.0  # passes for squared losses without rounds, which are ten times as many as most fits need
-_PROXIMITY = 0.01  # of the squared length of rows: the first for such losses, which makes rows free that are needed
-_FOLLOWING = 0.98  # of the slack of known dual variables, left at the first width: in wider ones they would stay there
-_FREE_ROWS = 5  # for each column, that the first width on all rows shall hold
-_PATIENCE = 8  # rounds without progress, of the shrinkage above: others count by theirs
+MATRIX_COLUMNS = 1500  # with more columns no Hessian is computed: steps use products with the free rows
+_PASSES = 3.0  # nor on sparse rows, if a Hessian costs more passes than these
+WIDE = 4.0  # the first width of the smoothing, in units of the scores: nearly all rows are free
+_SAMPLE_SHARE = 16  # a sample has one row of so many,
+_SAMPLE_ROWS = 20  # but at least so many for each column
+_SAMPLE_TOL = 1e-3  # relative gap to which it is solved
+_SCALE_ROWS = 4096  # rows from which means and spreads of the columns are estimated
+_FAR = 30.0  # columns are centred if a mean is more than so many standard deviations from 0: scores would lose digits
+_SHRINK = 4.0  # the width of the smoothing is divided by this from round to round;
+_SHRINK_ROWS = 1.5  # by this where steps use products with the free rows: more rounds, of few and cheap steps each;
+_SHRINK_SQUARED = 1.25  # and by this for squared losses: a larger factor makes a round take many steps
+_TRIAL = 300.0  # passes of Newton's method on a squared loss before rounds begin: ten times as many as most fits need
+_PROXIMITY = 0.01  # weight of the first proximal term for a squared loss, as a share of the rows' squared length
+_FOLLOWING = 0.98  # the first width must lower the slack of given dual variables to this share, or they would not move
+_FREE_ROWS = 5  # the first width on all rows, after a sample, should leave so many free rows for each column
+_PATIENCE = 8  # rounds without progress before giving up, if each divides the width by `_SHRINK`
 
 
 def augmented_newton(

@@ -28,11 +28,11 @@ from hiperplano.solvers.svm.duality_gap import Budget, GapTolerance
 from hiperplano.solvers.svm.smoothed import Hyperplane, SmoothedProblem
 from hiperplano.solvers.svm.solution import METHODS, SvmSolution, status
 
-_FIRST_CHECK = 0.3  # all rows are checked when the largest violation has fallen to this
-_NEXT_CHECK = 0.3  # and each time when it has fallen to this share
-_LONGEST = 30  # passes between checks
-_STILL = 1e-14  # violations that are rounding
-_PATIENCE = 3  # checks at which dual variables rest
+_FIRST_CHECK = 0.3  # the duality gap is computed when the largest violation has fallen to this,
+_NEXT_CHECK = 0.3  # each time when it has fallen to this share,
+_LONGEST = 30  # and after so many passes
+_STILL = 1e-14  # a violation that is rounding
+_PATIENCE = 3  # the ascent ends after so many computed gaps between which no dual variable has moved
 
 
 class _Found(NamedTuple):

@@ -23,15 +23,16 @@ from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
 _SINGULAR = 1e-16  # reciprocal condition, at unit diagonal, of a matrix that rounding has made singular
 _EPS_SINGLE = float(np.finfo(np.float32).eps)
-_MOST_SINGLE = 1e30  # of sums that float32 holds
-_HIDDEN = 1e-3  # share of the penalty that rounding in float32 may be
-_MANY_COLUMNS = 128  # whose products cost more than a look at their lengths
-_GATHERED_SHARE = 0.5  # of the rows: up to it, and up to so many entries, free rows are brought together
-_GATHERED_ENTRIES = 2**27
+# The Hessian is computed in float32 if
+_MANY_COLUMNS = 128  # there are at least so many columns,
+_MOST_SINGLE = 1e30  # no column has a larger sum of squares, which could overflow,
+_HIDDEN = 1e-3  # and rounding is at most this share of the penalty
+_GATHERED_SHARE = 0.5  # free rows are copied together if they are at most this share of all rows,
+_GATHERED_ENTRIES = 2**27  # and have no more numbers than these
 _MOST_STEPS = 500  # of conjugate gradients
-_PRODUCT = 0.1  # of a pass of the ascent: what a product with all rows counts, less than half of the time that it takes
-_COLUMN = 0.005  # the same for a column of a matrix of products, a tenth of its time: few steps need such a matrix
-_ROUGH = 0.1  # share of the slope that conjugate gradients may leave
+_PRODUCT = 0.1  # what a product with all rows adds to the number of passes; its time is more than 0.2 passes
+_COLUMN = 0.005  # what each column of a Hessian adds to it, a tenth of its time: few steps need a Hessian
+_ROUGH = 0.1  # share of the gradient that conjugate gradients may leave
 
 
 class Curvature(ABC):

@@ -12,9 +12,9 @@ from hiperplano.solvers.svm.curvature import Curvature
 from hiperplano.solvers.svm.duality_gap import Budget
 from hiperplano.solvers.svm.smoothed import Evaluation, SmoothedProblem
 
-_SHORT = 1e-10  # steps cut below this share lead nowhere
-_PATIENCE = 25  # steps in which what is left, or what a step may gain, should have halved
-_FALLEN = 0.1  # an old curvature serves as long as each step leaves less than this of the mismatch
+_SHORT = 1e-10  # a line search that ends below this share of the step has failed
+_PATIENCE = 25  # give up after so many steps in which neither the remaining error nor the expected gain has halved
+_FALLEN = 0.1  # a Hessian is used again as long as a step leaves less than this share of the gradient
 
 
 def minimise(

@@ -14,16 +14,20 @@ from hiperplano.solvers.svm.compiled.box_loops import balance, best_level, gain,
 from hiperplano.solvers.svm.compiled.problem import Box
 from hiperplano.solvers.svm.dual_loops import shuffle
 
-_AHEAD = 4  # rows between asking for one and using it
-_NEXT_CHECK = 0.3  # all rows are checked again when the losses' slack has fallen to this share, at the latest
-_OVER_RELAXATION = 1.3  # of a step to a maximum between the bounds: fewer passes where rows are correlated
-_FIRST_LOOK, _LATER = 20, 1.5  # passes after which all rows are checked in any case, and by what those become more
-_WINDOW = 8  # last passes that tell how fast the ascent converges
-_FEWEST = 4.0  # passes that are made in any case
-_PATIENCE = 10  # checks at which dual variables rest
-_LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own,
-_LEVEL_OF_ALL = 10.0  # or beside all rows together: the imbalance then falls to a tenth in a pass
-_STILL = 1e-14  # slopes, in units of the scores, that are rounding
+_AHEAD = 4  # a row is prefetched so many visits before its own
+_OVER_RELAXATION = 1.3  # factor on a step that ends between the bounds, in passes after a slow one:
+_SLOW = 0.5  # one that left more than this share of the slack, Σ(loss − gain)
+# The duality gap is computed when the slack is small enough, and
+_NEXT_CHECK = 0.3  # after a gap that was too large, when the slack has fallen to this share, at the latest;
+_FIRST_LOOK = 20  # with a plain loss also after so many passes,
+_LATER = 1.5  # and after each further growth of their number by this factor
+_WINDOW = 8  # convergence is extrapolated from so many last passes,
+_FEWEST = 4.0  # and not before these
+_PATIENCE = 10  # the ascent ends after so many computed gaps between which no dual variable has moved
+_STILL = 1e-14  # a violation of the optimality conditions, in units of the scores, that is rounding
+# The level is treated as a column of this squared length, as a share of a typical row's: the smaller of the two.
+_LEVEL_SQUARE = 0.1  # rows should hardly notice it,
+_LEVEL_OF_ALL = 10.0  # (over the number of rows) and Σβ should fall to a tenth in a pass
 
 
 @part
@@ -59,7 +63,7 @@ def _side_by_side(box, beta):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, size, beyond, total, used):  # type: ignore[no-untyped-def]
+def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, size, beyond, total, used, relaxation):  # type: ignore[no-untyped-def]
     """Visit the rows order[:size] in random order, and maximise over the dual variable of each.
 
     The function is Σ(target·β − ε|β| − ½·soft·β²) − ½‖Σβ·x‖² − level₀·Σβ − ½·pull·(Σβ)²; `coef` is Σβ·x, and the
@@ -73,9 +77,6 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
     total : Σβ
     """
     shuffle(order, size, used + 1)
-    # The first pass starts from 0, where many steps are too long as they are. After an over-relaxed ascent on a squared
-    # loss, Newton's method took up to 1.6 times as long where classes are separated.
-    relaxation = _OVER_RELAXATION if used and box.soft[0] == 0.0 else 1.0
     d = len(coef) - 1
     largest, losses, slack, k = 0.0, 0.0, 0.0, 0
     while k < size:
@@ -231,12 +232,18 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
     pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
     size, beyond, used, still, trigger, look = n, np.inf, 0, 0, np.inf, float(_FIRST_LOOK)
     least, objective_there, work = np.inf, 0.0, 0.0
+    relaxation, before = 1.0, np.inf
     while True:
         work += size / n
         size, beyond, losses, slack, total = _one_pass(
-            x, indices, indptr, table, box, square, pull, coef, beta, order, size, beyond, total, used
+            x, indices, indptr, table, box, square, pull, coef, beta, order, size, beyond, total, used, relaxation
         )
         used += 1
+        # Over-relaxation leaves about 0.4 of the slack in a pass at best: rows that are nearly orthogonal converge
+        # faster without it. After an over-relaxed ascent on a squared loss, Newton's method took up to 1.6 times as
+        # long where classes are separated.
+        relaxation = _OVER_RELAXATION if slack > _SLOW * before and box.soft[0] == 0.0 else 1.0
+        before = slack
         coef[d] += pull * total
         squares = 0.0
         for j in range(d):
@@ -251,7 +258,7 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
             look = max(look, _LATER * used)
             for j in range(d):
                 moved[j] = 0.0
-            level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
+            level, objective, gap = _check(x, indices, indptr, given, control, coef, beta, e, proved, moved)
             used, work = used + 1, work + 1.0
             history[used % _WINDOW_SIZE] = slack
             if gap <= least:
@@ -266,8 +273,9 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
                 for i in range(n):
                     start[i] = beta[i]
                 return found, best, objective_there, least, used
-            if rests and control.fit_intercept:  # dual variables rest at their bounds: the level must move by itself
-                coef[d] = level + pull * total
             # The gap falls about as the slack does: the next check is where that will be enough.
             trigger = slack * max(_NEXT_CHECK, (control.tol * objective + control.floor) / gap)
-            size = _restore_rows(box, coef[d] - level, beta, e, beyond, order)
+            if rests and control.fit_intercept:  # dual variables rest at their bounds: the level must move by itself
+                coef[d] = level + pull * total
+                trigger = np.inf
+            size = _restore_rows(given, coef[d] - level, beta, e, beyond, order)

@@ -111,10 +111,17 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
 def _pull_at(box, residual, level):  # type: ignore[no-untyped-def]
     """Σβ where the level is taken from all residuals, which falls with the level, and minus its slope."""
     total, slope = 0.0, 0.0
+    if box.soft[0] == 0.0:  # a plain loss: without branches, so that it vectorises
+        for i in range(len(residual)):
+            e, low, high = residual[i] - level, box.low[i], box.high[i]
+            above = high if e > box.epsilon else 0.0
+            below = low if e < -box.epsilon else 0.0
+            total += above + below
+        return total, slope
     for i in range(len(residual)):
         beta = follow(box, i, residual[i] - level, 0.0, 0.0)
         total += beta
-        if box.soft[i] > 0.0 and beta != 0.0:
+        if beta != 0.0:
             slope += 1.0 / box.soft[i]
     return total, slope
 
@@ -156,11 +163,25 @@ def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def
             stairs[count], falls[count] = residual[i] + box.epsilon, -box.low[i]
             count += 1
     total, _ = _pull_at(box, residual, low)
-    tiny = 1e-14 * size
-    for k in np.argsort(stairs[:count]):
-        total -= falls[k]
-        if total <= (tiny if from_below else -tiny):
-            return stairs[k]
+    goal = 1e-14 * size if from_below else -1e-14 * size
+    while count > 0:  # halve the range of the stairs that are left
+        least, most = stairs[:count].min(), stairs[:count].max()
+        middle = 0.5 * (least + most)
+        middle = middle if middle < most else least
+        lower, fall = 0, 0.0
+        for k in range(count):
+            if stairs[k] <= middle:
+                fall += falls[k]
+                stairs[k], stairs[lower] = stairs[lower], stairs[k]
+                falls[k], falls[lower] = falls[lower], falls[k]
+                lower += 1
+        if total - fall > goal:
+            total, count = total - fall, count - lower
+            stairs, falls = stairs[lower:], falls[lower:]
+        elif least == most:
+            return least
+        else:
+            count = lower
     return high
 
 
@@ -168,8 +189,8 @@ def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def
 def best_level(box, residual, guess, unit):  # type: ignore[no-untyped-def]
     """The number to take from target − score of all rows so that the sum of the losses is least, near a guess.
 
-    For plain losses Σβ is a staircase in the level: once two levels with the right one between them are known, the
-    stairs between them are sorted.
+    For plain losses Σβ is a staircase in the level: once two levels with the right one between them are known, it is
+    searched for among the stairs between them.
     """
     total, slope = _pull_at(box, residual, guess)
     sign = 1.0 if total > 0.0 else -1.0

@@ -11,11 +11,11 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
 
-_MOST_STEPS = 1000  # of conjugate gradients for a step: the best so far will do then
-_PRODUCT = 0.1  # of a pass of the ascent: what a step counts, less than half of the time that it takes
-_SHARE = 0.03  # of the mismatch that would make up all of the gap, that a step may leave
-_ROUGH = 10.0  # times as much for a first guess, or
-_ROUGHLY = 0.01  # of what it began with
+_MOST_STEPS = 1000  # of conjugate gradients for a step of the interior point method; the last iterate is then used
+_PRODUCT = 0.1  # what a step of conjugate gradients adds to the number of passes; its time is more than 0.2 passes
+_SHARE = 0.03  # residual that may be left, as a share of the one that would account for all of the gap
+_ROUGH = 10.0  # times as much in the predictor step,
+_ROUGHLY = 0.01  # or this share of its first residual
 
 
 class ConjugateEquations:

@@ -10,29 +10,26 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
-from hiperplano.solvers.svm.compiled.problem import LoopRows, control, dual_box
-from hiperplano.solvers.svm.compiled.solve import (
-    POLISHING,
-    Search,
-    factor_steps,
+from hiperplano.solvers.svm.compiled.costs import (
     interior_fits,
-    is_wide,
+    needs_no_factor,
     passes_of_interior,
-    solve_dense,
-    solve_sparse,
-    spares_factors,
+    steps_before_factor,
 )
+from hiperplano.solvers.svm.compiled.problem import LoopRows, control, dual_box
+from hiperplano.solvers.svm.compiled.search import POLISHING, Search
+from hiperplano.solvers.svm.compiled.solve import is_wide, solve_dense, solve_sparse
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
 from hiperplano.solvers.svm.smoothed import Hyperplane
 from hiperplano.solvers.svm.solution import PlaneFit
 
-_COPIED_CELLS = 2**21  # of dense rows: beyond, all cores sum over them, and a sample of tall tables is a good start
-_MOST_CELLS = 2**24  # of those that are copied for the ascent alone
-_POLISHED_CELLS = 2**14  # of tables that take a fraction of a millisecond more for all digits
-_SHARE = 0.6  # of the passes that are left, for Newton's method where another may follow
-_TALL = 20  # rows for each column, up to which loops are the faster way;
-_TALL_WITHOUT_FACTORS = 800  # the same where Newton's steps need no factor
+_COPIED_CELLS = 2**21  # dense tables of up to so many numbers are copied, and solved by compiled loops
+_MOST_CELLS = 2**24  # larger tables are copied up to this size if they are not tall: with at most
+_TALL = 20  # so many rows for each column, or
+_TALL_WITHOUT_FACTOR = 800  # so many if Newton's steps need no factor
+_POLISHED_CELLS = 2**14  # tables up to this size are solved to all digits, which takes a fraction of a millisecond
+_SHARE = 0.6  # of the passes that are left, for Newton's method if the interior point method may follow
 
 
 def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
@@ -40,8 +37,8 @@ def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
     if design.is_sparse:
         return solver != "newton"
     n, d = design.n_rows, design.n_columns
-    # Beyond so many rows for each column a small sample has enough of them, and its answer spares most passes.
-    tall = _TALL_WITHOUT_FACTORS if spares_factors(n, d, squared) else _TALL
+    # On taller tables the solution of a small sample, by sums over its rows, saves most passes.
+    tall = _TALL_WITHOUT_FACTOR if needs_no_factor(n, d, squared) else _TALL
     broad = n * d <= _MOST_CELLS and n <= tall * d
     return solver == "dual" or n * d <= _COPIED_CELLS or (solver == "auto" and (broad or is_wide(n, d)))
 
@@ -124,7 +121,7 @@ class CompiledSearch:
             return better
         search.found = found._replace(passes=better.passes)
         if search.left > 0 and interior:
-            search.interior(0.0 if dense else factor_steps(self.rows))
+            search.interior(0.0 if dense else steps_before_factor(self.rows))
         if not search.proved and search.left > 0 and dense and design.n_rows * design.n_columns <= _MOST_CELLS:
             search.newton()  # copied and centred rows keep digits that sums over the rows as they are have lost
         return _together(better, self._published(search))

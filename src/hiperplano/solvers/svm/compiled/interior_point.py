@@ -20,9 +20,9 @@ from hiperplano.solvers.svm.compiled.conjugate_equations import ConjugateEquatio
 from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
 from hiperplano.solvers.svm.compiled.problem import Box
 
-_PATIENCE = 10  # steps in which the gap should have halved
-_INSIDE = 0.995  # share of the way to a bound
-_CLOSEST = 1e-16  # to a bound, as a share of the way between both: rounding would have it there
+_PATIENCE = 10  # give up after so many steps in which the gap has not halved
+_INSIDE = 0.995  # a step goes at most this share of the way to the nearest bound
+_CLOSEST = 1e-16  # dual variables keep this distance from a bound, as a share of the distance between both
 
 
 class Barriers(NamedTuple):

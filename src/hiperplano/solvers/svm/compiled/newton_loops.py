@@ -11,10 +11,10 @@ from hiperplano.solvers.rows_loops import loop, part, subroutine
 from hiperplano.solvers.svm.compiled.box_loops import balance, follow, gain, is_free, loss
 from hiperplano.solvers.svm.compiled.step_loops import add_rows, conjugate_step, newton_step, row_products
 
-_SHORT = 1e-10  # steps cut below this share lead nowhere
-_PATIENCE = 25  # steps in which what is left, or what a step may gain, should have halved
-_ROUNDS_PATIENCE = 8  # rounds without progress
-_SHRINK = 4.0  # of the width in which dual variables follow scores, from round to round
+_SHORT = 1e-10  # a line search that ends below this share of the step has failed
+_PATIENCE = 25  # give up after so many steps in which neither the remaining error nor the expected gain has halved,
+_ROUNDS_PATIENCE = 8  # or after so many rounds without progress
+_SHRINK = 4.0  # the width of the smoothing is divided by this from round to round
 _ROUNDING = 1e-15  # share of Σ|β| under which Σβ is 0
 
 

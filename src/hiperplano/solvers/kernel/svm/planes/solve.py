@@ -23,7 +23,8 @@ from hiperplano.solvers.kernel.svm.decomposition import Minimum, score_rounding
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.planes.exact_duals import exact_duals
 from hiperplano.solvers.svm.compiled.problem import Box, Control, LoopRows
-from hiperplano.solvers.svm.compiled.solve import POLISHING, Search, solve_dense
+from hiperplano.solvers.svm.compiled.search import POLISHING, Search
+from hiperplano.solvers.svm.compiled.solve import solve_dense
 
 _TOL = 1e-6  # relative duality gap from which one or two more steps give the last digits
 _PASSES = 1000  # most passes over the features

@@ -1,0 +1,202 @@
+"""The methods that can solve one support vector machine on rows in memory, each starting from what is known so far."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.svm.compiled.costs import (
+    DENSE_CELLS,
+    affordable_passes,
+    ascent_pass_cost,
+    interior_cost,
+    interior_fits,
+    newton_cost,
+    newton_step_cost,
+    products_before_factor,
+    takes_few_steps,
+)
+from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
+from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
+
+_EARLY_END = 0.125  # share of its affordable passes after which an ascent may end, if other costs are known well
+_FIRST_WIDTH = 4.0  # of the first smoothing of plain losses, in units of the scores: nearly all rows are free
+_PASSES_OF_A_STEP = 10.0  # a Newton step that costs more passes of the ascent than these counts as several passes
+_INTERIOR_SHARE = 0.5  # share of the gap that the interior point method may leave: balancing Σβ = 0 adds to it
+_EXACT = 1e-14  # relative gap that small tables are solved to
+POLISHING = 200  # passes at most that this may take
+_POLISHED_FLOOR = 1e-3  # share of the absolute gap that is allowed otherwise
+
+
+class Search:
+    """The best plane so far, with the passes that it took.
+
+    Parameters
+    ----------
+    rows : LoopRows
+    box : Box
+    control : Control
+    """
+
+    def __init__(self, rows: LoopRows, box: Box, control: Control) -> None:
+        self.rows, self.box, self.control = rows, box, control
+        n, d = len(box.target), len(rows.shift)
+        self.coef, self.beta = np.zeros(d + 1), np.zeros(n)
+        self.found = Found(self.coef, self.beta, 0.0, np.inf, 0)
+        self.methods: list[str] = []
+
+    @property
+    def proved(self) -> bool:
+        """Whether the gap is small enough."""
+        return self.found.gap <= self.control.tol * self.found.objective + self.control.floor
+
+    @property
+    def left(self) -> int:
+        return self.control.most - self.found.passes
+
+    @property
+    def _knows_costs(self) -> bool:
+        """Whether those of what follows an ascent are known well: not if rows are made dense, or freed one by one."""
+        n, d = self.rows.n_rows, len(self.rows.shift)
+        return self.rows.is_dense or (n * d > DENSE_CELLS and takes_few_steps(n, d, bool(self.box.soft[0])))
+
+    @property
+    def method(self) -> str:
+        """A key of `METHODS`: the ascent, if there was any, and what has led to the end."""
+        names = ["dual"] if "dual" in self.methods else []
+        return ", ".join(names + [each for each in self.methods if each != "dual"][-1:])
+
+    def ascend(self, affordable: float = np.inf) -> None:
+        """Dual coordinate ascent, up to about so many passes; if limited, others get half of the rest."""
+        from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
+
+        self._note("dual")
+        control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else self.left // 2))
+        early = _EARLY_END if self._knows_costs else 1.0
+        self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, early, self.coef, self.beta)))
+
+    def newton(self, share: float = 1.0) -> None:
+        """Newton's method on dense rows, from what is known, with a share of the passes that are left.
+
+        Its steps are made by conjugate gradients until those take as long as a factor, unless all digits are wanted.
+        """
+        from hiperplano.solvers.svm.compiled.newton_loops import augmented_newton
+
+        n, d = self.rows.n_rows, len(self.rows.shift)
+        step = newton_step_cost(n, d, bool(self.box.soft[0]))
+        dear = step / (_PASSES_OF_A_STEP * ascent_pass_cost(self.rows))  # such fits end as soon as others
+        control = self.control._replace(most=max(1, int(share * self.left / max(1.0, dear))))
+        plain = np.isfinite(control.bound)
+        start = self.found.coef if self.methods else self.coef
+        centre = self.found.beta.copy() if self.methods else middle(self.box)
+        self._note("newton")
+        width = _FIRST_WIDTH * control.unit if plain else 0.0
+        products = 0 if control.tol <= _EXACT else products_before_factor(n, d)
+        found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width, products))
+        coef = self._pull(found.beta, found.coef[-1])
+        if np.isfinite(coef).all():  # else weights times columns lie beyond float64, and an ascent cannot start there
+            self.coef, self.beta = coef, found.beta.copy()
+        self._take(found)
+
+    def interior(self, factor: float = 0.0) -> None:
+        """The interior point method, from the start.
+
+        Its equations are solved by conjugate gradients until they take more steps than a factor is worth.
+        """
+        from hiperplano.solvers.svm.compiled.ascent_loops import certificate
+        from hiperplano.solvers.svm.compiled.conjugate_equations import ConjugateEquations
+        from hiperplano.solvers.svm.compiled.interior_point import InteriorPoint
+
+        self._note("interior")
+        x = self.rows.matrix
+        equations = ConjugateEquations(x, factor) if factor else NormalEquations(x)
+        inside = InteriorPoint(x, self.box, self.control.fit_intercept, equations)
+        found = inside.solve(_INTERIOR_SHARE * self.control.tol, _INTERIOR_SHARE * self.control.floor, self.left)
+        pull, coef = self._pull(found.beta, found.level), np.append(found.coef, found.level)
+        mismatch = pull[:-1] - found.coef
+        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, found.beta, mismatch)
+        self._take(Found(coef, beta, objective, gap, found.passes))
+        self.coef, self.beta = self._pull(self.found.beta, self.found.coef[-1]), self.found.beta.copy()
+
+    def second_order(self) -> None:
+        """The interior point method or Newton's, whichever seems faster, and the other one where that fails.
+
+        Newton's frees and binds a few rows in a step where classes are nearly separated and C is large: it is left when
+        its steps lead nowhere.
+        """
+        n, d, squared = self.rows.n_rows, len(self.rows.shift), bool(self.box.soft[0])
+        if squared or newton_cost(n, d, squared) < interior_cost(n, d):
+            self.newton(0.5)
+        if not self.proved and self.left > 0 and interior_fits(n, d):
+            self.interior()
+        if not self.proved and self.left > 0:
+            self.newton()
+
+    def polish(self) -> None:
+        """Newton's method on a small table to the last digits: where no row changes sides any more, one step has all.
+
+        Weights of rows then mean the same as rows that are there several times, and another order of rows changes
+        nothing.
+        """
+        asked = self.control
+        tol, floor = min(asked.tol, _EXACT), _POLISHED_FLOOR * asked.floor  # what is left above it may be a step
+        self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + POLISHING)
+        if self.rows.is_dense:
+            self.newton()
+        else:
+            self.newton_on_dense(self.rows.matrix.toarray())
+        self.control = asked
+
+    def newton_in_span(self) -> None:
+        """The same in coordinates of the rows' span; `ascend` must prove the outcome."""
+        here = Search(
+            self.rows.span, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol)
+        )
+        here.beta = self.beta.copy()
+        here.coef = here._pull(here.beta, self.coef[-1])
+        here.ascend(affordable_passes(here.rows, bool(here.box.soft[0])))
+        if not here.proved:
+            here.second_order()
+        for method in here.methods:
+            self._note(method)
+        self.beta = here.found.beta.copy()
+        self.coef = self._pull(self.beta, here.found.coef[-1])
+        self.found = self.found._replace(passes=self.found.passes + here.found.passes)
+
+    def newton_on_dense(self, x: Array) -> None:
+        """The same on sparse rows that were made dense."""
+        rows = LoopRows.dense(x, self.control.fit_intercept)
+        here = Search(rows, self.box, self.control._replace(most=max(1, self.left)))
+        here.methods = list(self.methods)
+        coef = self.found.coef.copy()
+        coef[-1] += coef[:-1] @ rows.shift
+        here.found = self.found._replace(coef=coef, passes=0)
+        here.second_order()
+        self.methods = here.methods
+        coef = here.found.coef.copy()
+        coef[-1] -= coef[:-1] @ rows.shift
+        self.coef, self.beta = here.coef, here.beta
+        self.coef[:-1] += here.beta.sum() * rows.shift
+        self.coef[-1] = coef[-1]
+        self.found = here.found._replace(coef=coef, passes=self.found.passes + here.found.passes)
+
+    def _note(self, method: str) -> None:
+        self.methods = [each for each in self.methods if each != method] + [method]
+
+    def _take(self, new: Found) -> None:
+        passes = self.found.passes + new.passes
+        better = new.gap <= max(self.found.gap, _EXACT * new.objective)  # smaller gaps are rounding
+        self.found = (new if better else self.found)._replace(passes=passes)
+
+    def _pull(self, beta: Array, level: float) -> Array:
+        """Σβ·x, and the level."""
+        x, indices, _ = self.rows.arrays
+        out = np.empty(len(self.rows.shift) + 1)
+        out[-1] = level
+        if self.rows.is_dense:
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.matmul(beta, x, out=out[:-1])
+            return out
+        each = np.repeat(beta, np.diff(self.rows.arrays[2]))
+        out[:-1] = np.bincount(indices, each * x, len(self.rows.shift))
+        return out
