@@ -172,8 +172,8 @@ class PreconditionedLBFGS:
     def _by_products(self, state: State, left: list[Offer]) -> tuple[Minimum, list[Offer]]:
         """Newton's method by conjugate gradients, and the preconditioners to continue with if it did not converge.
 
-        If the full Hessian is cheap, the expected error after the last step must be at most `close`, and the method
-        returns early if the Hessian would be faster.
+        If the next preconditioner is cheap, the method continues until the expected error after the last step is at
+        most `close`, but returns early if the full Hessian would be faster.
         """
         problem, tol = self._problem, self._tol
         prices = [each.cost / self._a_pass for each in left]
