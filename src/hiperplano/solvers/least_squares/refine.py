@@ -43,7 +43,7 @@ class Refinement:
     factor : Factor
         Factor of the columns with the penalty.
     unit : ndarray of shape (d,)
-        Smallest power of two that is no less than the absolute values of each column.
+        Smallest power of two above the absolute values of each column.
     """
 
     design: Design

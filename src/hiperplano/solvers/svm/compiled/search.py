@@ -1,4 +1,4 @@
-"""Methods for one support vector machine with rows in memory; each starts from the best result so far."""
+"""Methods for one support vector machine with rows in memory; most start from the best result so far."""
 
 from __future__ import annotations
 
