@@ -68,7 +68,7 @@ class NotSeparable(InvalidTarget):
     Attributes
     ----------
     certificate : Overlapping or QuasiSeparable
-        The proof: rows with weights that bring both classes to one point.
+        The proof: weights of rows for which both classes have the same weighted sum.
     """
 
     def __init__(self, message: str, certificate: object) -> None:

@@ -341,7 +341,7 @@ def test_fewer_rows_than_columns_give_the_pseudo_inverse():
 
 def test_a_column_that_tells_the_class_is_left_out_with_a_warning():
     X, y = classes(100, 3)
-    with pytest.warns(SingularWarning, match="along 1 more no class varies"):
+    with pytest.warns(SingularWarning, match=r"rows of the same class are equal but class means differ \(1\)"):
         model = LinearDiscriminantAnalysis().fit(np.column_stack([X, 10.0 * y]), y)
     np.testing.assert_allclose(model.coef_[:, :3], LinearDiscriminantAnalysis().fit(X, y).coef_, rtol=1e-9)
     np.testing.assert_array_equal(model.coef_[:, 3], 0.0)

@@ -105,7 +105,7 @@ def test_bins_that_turn_round_are_named(small, applicants):
     spread = np.sqrt(pooled * (1 - pooled) * sum(1 / group.sum() for group in groups))
     assert row["p"] == pytest.approx(2 * norm.sf(abs(rates[0] - rates[1]) / spread))
     calm = trend_stability(small, X[:3000], np.where(y, "yes", "no")[:3000], np.zeros(3000))
-    assert calm.verdicts == ("no bins turn round beyond chance in 1 segments.",)
+    assert calm.verdicts == ("no order of bins is significantly reversed in 1 segments.",)
     with pytest.raises(InvalidData, match="one length"):
         trend_stability(small, X, np.where(y, "yes", "no")[1:], segment)
 

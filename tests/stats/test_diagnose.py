@@ -149,8 +149,8 @@ def test_rows_above_twice_the_mean_leverage_are_counted():
     found = diagnose(LinearRegression(fit_intercept=False).fit(X, y), X, y)
     (leverage,) = [finding for finding in found.findings if finding.name == "leverage"]
     assert leverage.value == pytest.approx(0.35)
-    assert "row 1 pulls most" in leverage.sentence
-    assert "2 of 10 rows are above twice the mean, 0.2:" in leverage.sentence
+    assert "row 1 has the largest leverage" in leverage.sentence
+    assert "2 of 10 rows have more than twice the mean, 0.2:" in leverage.sentence
 
 
 def test_rows_without_weight_keep_their_places():

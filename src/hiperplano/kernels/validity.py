@@ -88,8 +88,8 @@ def is_valid_gram(K: Any, tol: float = 1e-9) -> GramValidity:
         )  # fmt: skip
     elif smallest < -tol * size:
         status = Message(
-            "Not a Gram matrix: its smallest eigenvalue is {smallest:.3g}, below 0; no features have products like "
-            "these. The eigenvector is largest in row {row}.",
+            "Not a Gram matrix: its smallest eigenvalue is {smallest:.3g}, and a matrix of inner products has none "
+            "below 0. The eigenvector of that eigenvalue has its largest entry in row {row}.",
             smallest=smallest,
             row=int(np.abs(vector).argmax()),
         )

@@ -147,8 +147,8 @@ def _refuse(design: Design, classes: Array, fit_intercept: bool) -> None:
         )
     raise NotSeparable(
         Message(
-            "No plane{where} has all rows of {one!r} and {other!r} on different sides: {n} rows with "
-            "weights bring both classes to one point (see `certificate` of this error). Use LinearSVC, which "
+            "No plane{where} has all rows of {one!r} and {other!r} on different sides: weights on {n} "
+            "rows give both classes the same weighted sum (see `certificate` of this error). Use LinearSVC, which "
             "allows for rows on the wrong side.",
             where=where,
             one=one,

@@ -73,8 +73,8 @@ def _kernels() -> dict[str, tuple[str, str]]:
         "KernelPerceptron": (
             _("Kernel perceptron"),
             _(
-                "Every row on the wrong side is counted once more in a sum of similarities, given by the kernel, to "
-                "such rows."
+                "The score is a weighted sum of similarities, given by the kernel, to rows that were on the wrong side "
+                "during training. Each time a row is on the wrong side, its weight grows by one step."
             ),
         ),
         "SVR": (_("Kernel support vector regression"), tube),

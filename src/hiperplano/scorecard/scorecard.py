@@ -331,8 +331,8 @@ class Scorecard(ScorecardScores):
         found = self.model_.summary(level)
         chosen = Message("bins and variables") if self.steps_ else Message("bins")
         note = Message(
-            "{what} were chosen on the same rows, which standard errors and p-values do not know: they are too "
-            "small. bootstrap(X, y) repeats the choice.",
+            "{what} were chosen on the same rows; standard errors and p-values do not take that into account, and are "
+            "too small. bootstrap(X, y) repeats the choice.",
             what=chosen,
         )
         return replace(

@@ -52,8 +52,8 @@ def about_rows(
     labels = range(len(leverage)) if labels is None else labels
     high, threshold = int(np.nanargmax(leverage)), 2 * freedom / n
     pulls = Message(
-        "row {row} pulls most on its own fit; {k} of {n} rows are above twice the mean, {threshold:.2g}: their columns "
-        "are unusual, whatever their target.",
+        "row {row} has the largest leverage; {k} of {n} rows have more than twice the mean, {threshold:.2g}: the "
+        "values in their columns are unusual, whatever their target.",
         row=labels[high],
         k=int(np.sum(leverage > threshold)),
         n=n,

@@ -59,7 +59,7 @@ def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable
     >>> print(separability(X, y, fit_intercept=False).margin < 0.5)
     True
     >>> print(separability([[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"]))
-    Overlapping with an intercept: weights on 4 rows bring both classes to one point, so no plane separates them.
+    Overlapping with an intercept: weights on 4 rows give both classes the same weighted sum: no plane separates them.
     """
     if not isinstance(fit_intercept, bool | np.bool_):
         raise InvalidParameter(

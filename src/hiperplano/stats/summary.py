@@ -229,9 +229,9 @@ def undetermined_note(names: list[str]) -> list[Message]:
     shown = ", ".join(map(repr, names[:_MOST_NAMED])) + (" …" if len(names) > _MOST_NAMED else "")
     return [
         Message(
-            "the rows do not determine the coefficients of {names}, since columns follow from others or do not vary: "
-            "of all that fit as well those of least norm were taken, and they have no standard errors. All other "
-            "coefficients have theirs. Drop a column of each relation to have one for every column.",
+            "the rows do not determine the coefficients of {names}, since some columns are linear combinations of "
+            "others or do not vary. The minimum-norm coefficients were taken; these have no standard errors, all "
+            "others do. To get a standard error for every column, drop one column of each linear relation.",
             names=shown,
         )
     ]

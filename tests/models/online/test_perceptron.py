@@ -376,7 +376,7 @@ def test_least_squares_is_a_start():
     ("given", "found"),
     [
         ({"average": True, "pocket": True}, "average and pocket"),
-        ({"update": "batch", "pocket": True}, "runs of right answers"),
+        ({"update": "batch", "pocket": True}, "compares weights after each mistake"),
         ({"update": "often"}, "update='often'"),
         ({"init": "ones"}, "init='ones'"),
         ({"multi_class": "ovo"}, "multi_class='ovo'"),

@@ -189,8 +189,8 @@ class Perceptron(OnlineClassifier):
             )
         if batch and rule[at.POCKET]:
             raise InvalidParameter(
-                "Perceptron: update='batch' with pocket=True; the pocket goes by runs of right answers, which "
-                "whole batches do not have. Set update='online' or pocket=False."
+                "Perceptron: update='batch' with pocket=True; the pocket compares weights after each mistake, but "
+                "'batch' changes them once a pass. Set update='online' or pocket=False."
             )
         return rule
 

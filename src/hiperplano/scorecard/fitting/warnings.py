@@ -20,9 +20,9 @@ def warn_of_no_choice(card: Any, n_variables: int) -> None:
     by = Message("by {criterion}", criterion=card.criterion)
     warnings.warn(
         Message(
-            "Scorecard: none of {n} variables was chosen ({rule}), so all applicants get the same score; {name!r}, "
-            "which has the largest information value, stands in the table without an effect. Check the target, give "
-            "other columns, or set selection=None.",
+            "Scorecard: none of {n} variables was chosen ({rule}), so all applicants get the same score. The "
+            "table lists only {name!r}, the variable with the largest information value, with the same points in every "
+            "bin. Check the target, give other columns, or set selection=None.",
             n=n_variables,
             rule=by if card.selection else Message("coefficients would be against the WoE"),
             name=card.variables_[0],

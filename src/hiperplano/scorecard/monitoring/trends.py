@@ -100,7 +100,7 @@ def trend_stability(scorecard: Any, X: Any, y: Any, by: Any, *, level: float = 0
             _add_rates(rates, variable, segment, counts)
             _add_turned(turned, variable, segment, counts)
     shares = ("event_rate", "next_event_rate")
-    found = Table(Message("Neighbouring bins that turn round"), _arrays(turned, (*shares, "p")), shares=shares)
+    found = Table(Message("Neighbouring bins in reversed order"), _arrays(turned, (*shares, "p")), shares=shares)
     table = Table(Message("Bins by segment"), _arrays(rates, ("count", "event_rate", "woe")), shares=shares)
     return TrendStability(table, found, _verdicts(found, level, len(segments)))
 
@@ -184,8 +184,8 @@ def _arrays(columns: dict[str, list[Any]], numeric: tuple[str, ...]) -> dict[str
 def _verdicts(turned: Table, level: float, n_segments: int) -> tuple[str, ...]:
     sentences = [
         Message(
-            "{variable}: {bin} and {next_bin} turn round in {segment} (event rates {event_rate:.1%} and "
-            "{next_event_rate:.1%}, p = {p:.3f}).",
+            "{variable}: the order of {bin} and {next_bin} is reversed in {segment} (event rates {event_rate:.1%} "
+            "and {next_event_rate:.1%}, p = {p:.3f}).",
             **row,
         )
         for row in turned.rows()
@@ -193,4 +193,4 @@ def _verdicts(turned: Table, level: float, n_segments: int) -> tuple[str, ...]:
     ]
     if sentences:
         return tuple(sentences)
-    return (Message("no bins turn round beyond chance in {n} segments.", n=n_segments),)
+    return (Message("no order of bins is significantly reversed in {n} segments.", n=n_segments),)

@@ -216,8 +216,8 @@ def _status(whitening: Whitening, ignored: int, digits: float, smallest: float) 
         )
     if ignored:
         text += Message(
-            "; along {n} more no class varies but their means differ: they separate this sample without error, and "
-            "were left out",
+            "; directions in which rows of the same class are equal but class means differ ({n}) separate this sample "
+            "without error, and were left out",
             n=ignored,
         )
     return text + trusted_digits(digits, smallest)

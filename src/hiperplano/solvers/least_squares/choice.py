@@ -52,7 +52,7 @@ def solve_least_squares(
     max_iter: int | None = None,
     sums: NormalEquations | CentredRows | None = None,
 ) -> LeastSquaresSolution:
-    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one.
+    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by `solver`, or by one that suits the data.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ def solve_least_squares(
         Constrain the coefficients to be non-negative.
     solver : {"auto", "gram", "qr", "cg"}
     tol : float
-        For "cg": relative length of the gradient to reach.
+        For "cg": relative norm of the gradient at the solution.
     max_iter : int, optional
         For "cg": most steps; by default ten for each column, or for each row if these are fewer.
     sums : NormalEquations or CentredRows, optional
-        Of these rows, without a penalty, where somebody has them already; the latter if they are no more than columns.
+        If known: normal equations of these rows without a penalty, or, for no more rows than columns, centred rows.
     """
     columns = None
     if sums is None and solver == "auto" and design.is_sparse and design.n_columns > _MOST_SPARSE_COLUMNS:
@@ -118,7 +118,7 @@ def _solve(
 
 
 def _preconditioner(design: Design, alpha: Array, fit_intercept: bool, max_iter: int) -> ColumnPreconditioner | None:
-    """For conjugate gradients without a penalty, which come last: where it costs less than so many of their steps."""
+    """A preconditioner for conjugate gradients without a penalty, if it costs less than `max_iter` of their steps."""
     density = design.density if design.is_sparse else 1.0
     if alpha.any() or not (isinstance(design, InMemory) and seldom_meet(design.n_rows, design.n_columns, density)):
         return None
@@ -127,10 +127,10 @@ def _preconditioner(design: Design, alpha: Array, fit_intercept: bool, max_iter:
 
 
 def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float) -> LeastSquaresSolution | None:
-    """Conjugate gradients for as long as a factorisation would take, where standard errors do not need it anyway.
+    """Conjugate gradients for about as long as a factorisation would take; None if they do not converge or pay.
 
-    Those of sparse rows, and of penalised coefficients, do not where columns are many. Rows that are fewer than
-    columns, and whose products fit memory, go by those if need be.
+    They are tried on sparse rows and on penalised fits with many columns, for which no factorisation is kept for
+    standard errors. With fewer rows than columns, X·Xᵀ is used if they do not converge and it fits in memory.
     """
     penalised = isinstance(design, InMemory) and bool((alpha > 0).all())
     if design.n_columns <= (MOST_FACTORED_PENALISED if penalised else _MOST_KEPT):
@@ -160,9 +160,9 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
 
 
 def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, costs: Costs) -> bool:
-    """Whether conjugate gradients seem to take less than a factorisation, which standard errors would need.
+    """Whether conjugate gradients are expected to take less time than a factorisation.
 
-    A large penalty leaves them few steps, and so do columns that have little to do with each other.
+    They need few steps if the penalty is large, or if columns are nearly uncorrelated.
     """
     if not isinstance(design, InMemory):
         return False
@@ -181,9 +181,9 @@ def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, co
 def _by_steps_of_columns(
     design: Design, alpha: Array, fit_intercept: bool, tol: float, costs: Costs
 ) -> LeastSquaresSolution | None:
-    """The same of rows that are no fewer than columns.
+    """`_by_few_passes` for at least as many rows as columns.
 
-    Where rows seldom meet in a column, a sparse factorisation takes its turn when as much has been spent as it costs.
+    If rows seldom share a column, a sparse factorisation is tried once conjugate gradients have cost as much.
     """
     fits, step = fits_in_memory(design), costs.square_product * design.n_targets
     steps = int(_PATIENCE * costs.hessian / step) if fits else 10 * design.n_columns
@@ -214,31 +214,31 @@ def _by_steps_of_columns(
 
 
 def sums_first(design: Design, solver: str) -> bool:
-    """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
+    """Whether the solver begins with sums over all rows, which reveal NaN and infinity."""
     if solver != "auto":
         return solver != "cg"
     return design.n_rows > design.n_columns and fits_in_memory(design) and not design.is_sparse
 
 
 def suited_solver(design: Design, solver: str, alpha: Array, fit_intercept: bool, positive: bool) -> str:
-    """The solver that was asked for; for "auto" that which suits the shape."""
+    """`solver`, or, for "auto", the solver that suits the shape of the data."""
     if solver != "auto":
         return solver
     if not (fits_in_memory(design) and (positive or _can_be_dense(design))):
         return "cg"
-    # As many rows as columns, less the mean that an intercept takes, are dependent unless a penalty makes up for it.
+    # With an intercept, as many centred rows as columns have a lower rank, so that columns are linearly dependent.
     short = fit_intercept and not positive and design.n_rows == design.n_columns and not alpha.any()
     return "rows" if design.n_rows < design.n_columns or short else "gram"
 
 
 def _can_be_dense(design: Design) -> bool:
-    """Whether an orthogonal factorisation of rows that are fewer than columns is no burden, where they are sparse."""
+    """Whether rows may be made dense: not if they are sparse, fewer than columns, and too many."""
     many = design.is_sparse and design.n_columns > design.n_rows > _MOST_SPARSE_COLUMNS
     return fits_in_memory(design) and not many
 
 
 def fits_in_memory(design: Design) -> bool:
-    """Whether a direct solver can hold what it needs: the Gram matrix, or all rows if they are fewer."""
+    """Whether the matrices of a direct solver fit in memory: the Gram matrix, or all rows if they are fewer."""
     if design.n_rows < design.n_columns:
         return design.n_rows * design.n_columns <= _MOST_WIDE_CELLS
     return design.n_columns <= (_MOST_SPARSE_COLUMNS if design.is_sparse else _MOST_COLUMNS)

@@ -1,4 +1,4 @@
-"""Least squares by conjugate gradients, for more columns than a Gram matrix can be held of."""
+"""Least squares by conjugate gradients, for many columns."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ def conjugate_least_squares(
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² with one pass over the rows for each step.
 
-    Columns are centred and brought to unit length by the way, without a copy. Where many coefficients fit equally
-    well, the shortest in these units are found.
+    Columns are implicitly centred and scaled to unit length, without a copy. If the solution is not unique, the one of
+    minimum norm in these units is found.
 
     Parameters
     ----------
     alpha : ndarray of shape (targets,)
     tol : float
-        Length of the scaled gradient to reach, relative to its length at 0.
+        Norm of the scaled gradient at the solution, relative to that at 0.
     max_iter : int
         Most steps for each target.
     trial : bool, default=False
-        Whether to give up soon where so many steps will not be enough, for another method.
+        Whether to give up early if `max_iter` steps will not be enough, so that another method can be used.
     all_digits : bool, default=False
-        Whether the gradient is to be as short beside the scaled coefficients, too: then those have the digits that a
-        factorisation would leave them, also where columns have so much in common that they are far shorter than it was.
+        Whether the gradient must be small relative to the scaled coefficients, too. These are then as accurate as those
+        of a factorisation, even if columns are strongly correlated.
     preconditioner : ColumnPreconditioner, optional
-        Of the rows.
+        Preconditioner for the scaled columns.
     """
     if isinstance(design, InMemory) and design.is_sparse:
         design = design.in_doubles(_FEW_ENTRIES)
@@ -82,7 +82,7 @@ def conjugate_least_squares(
         drift = np.zeros(d)
         if offset > _FAR:
             drift = design.fold(_ColumnSums(mean))[0] / total
-        # Rounding of products with rows that are not centred hides a gradient below this.
+        # Smaller gradients are rounding errors of products with rows that are not centred.
         noise = _EPS * (1.0 if columns.centre_rows else offset)
         centre = Centre(mean, columns.centre_rows)
         ends = [
@@ -121,16 +121,16 @@ def conjugate_least_squares(
 
 
 def expected_steps(design: InMemory, alpha: float, fit_intercept: bool, tol: float, most: float) -> float:
-    """Steps for one target with a penalty, from the eigenvalues of some columns of some rows.
+    """Expected number of steps for one target with a penalty, from the eigenvalues of a sample of rows and columns.
 
-    Fewer rows for each column show eigenvalues farther apart, and more show them closer: for unrelated columns by as
-    much as Marchenko and Pastur tell.
+    The spread of the eigenvalues depends on the number of rows for each column. It is corrected as for uncorrelated
+    columns, by the law of Marchenko and Pastur.
 
     Parameters
     ----------
     most : float
-        Steps that would be too many, however many more. Unrelated columns of the same squares, most of which may be
-        along a few directions, seldom take more than others: a few rows tell whether these would be.
+        Largest number of steps that is of interest. A first, smaller sample shows whether even uncorrelated columns
+        with the same sums of squares would need more.
     """
     n, d = design.n_rows, design.n_columns
     whole = np.sqrt(d / n)
@@ -165,7 +165,7 @@ def expected_steps(design: InMemory, alpha: float, fit_intercept: bool, tol: flo
 
 @dataclass(frozen=True)
 class _SomeColumns:
-    """The columns with these numbers, dense."""
+    """Some columns, given by their numbers, as a dense array."""
 
     stays_sparse = True
     which: Array
@@ -199,9 +199,9 @@ def _status(steps: int, gap: float, tol: float, exhausted: bool, many: bool) -> 
 
 
 class _End(NamedTuple):
-    """One target's answer; `error` is the expected relative error of the scaled coefficients.
+    """Solution for one target; `error` is the expected relative error of the scaled coefficients.
 
-    `rss` and `tss` are Σ w·r² of the answer and of no coefficients at all.
+    `rss` and `tss` are Σ w·r² for the solution and for coefficients of 0.
     """
 
     coef: Array
@@ -236,7 +236,7 @@ class _ColumnSums:
 
 @dataclass(frozen=True)
 class _Product:
-    """Xᵀ·W·X·direction and Σ w·x·direction about the means: what every step asks for, and nothing else."""
+    """Xᵀ·W·X·direction and Σ w·x·direction for centred columns, which every step needs."""
 
     stays_sparse = True
     centre: Centre
@@ -252,7 +252,7 @@ class _Product:
 class _Normal:
     """D·(XᵀWX + alpha)·D of centred columns as an operator, with its right-hand side for one target.
 
-    `drift` is what rounding left of the means of the columns.
+    `drift` are the means of the centred columns, which are rounding errors.
     """
 
     def __init__(
@@ -321,7 +321,7 @@ class _Normal:
         smallest, largest = longest.eigenvalue_range()
         if preconditioner is None:
             off = max(gap, noise) * start / smallest
-        else:  # another step would change as much
+        else:  # another round would change the solution as much
             off = float(np.linalg.norm(preconditioner(left))) * largest / smallest
             smallest, largest = 1.0 / _eigenvalue(preconditioner, z), _eigenvalue(self, z)
         error = off / float(np.linalg.norm(z)) if z.any() else 0.0
@@ -329,7 +329,7 @@ class _Normal:
 
 
 def _eigenvalue(product: Callable[[Array], Array], vector: Array) -> float:
-    """The largest, by few steps of the power method: more find what rounding leaves outside the span of the rows."""
+    """Largest eigenvalue, by few steps of the power method; more would find rounding errors outside the row span."""
     size = float(np.linalg.norm(vector)) or 1.0
     for _ in range(_POWERS):
         vector = product(vector / size)

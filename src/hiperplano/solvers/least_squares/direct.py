@@ -1,9 +1,9 @@
-"""Least squares from one pass, and from more only where accuracy requires it.
+"""Least squares by one pass, and more passes only if accuracy requires them.
 
-The centred Gram matrix of the columns, scaled to unit length, is summed in one pass and factored. Its
-condition number tells how many digits the answer has. If they are not enough, the same factor serves to
-refine the answer with residuals in doubled precision; if the Gram matrix itself is too far gone, an orthogonal
-factorisation over blocks takes its place; if columns depend on each other, the minimum-norm solution is taken.
+The Gram matrix of the centred columns, scaled to unit length, is summed in one pass and factored. Its condition number
+shows how many digits the solution has. If they are not enough, the solution is refined with the same factor and
+residuals in doubled precision. If the Gram matrix is too inaccurate, an orthogonal factorisation over blocks replaces
+it. If columns are linearly dependent, the minimum-norm solution is taken.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Targets = Array | slice
 
 
 class Factorised(NamedTuple):
-    """UᵀU of the scaled columns with their penalty, U⁻ᵀ·cross, and where they come from.
+    """Cholesky factor of the scaled columns with their penalty, U⁻ᵀ·cross, and how they were computed.
 
     Attributes
     ----------
     right : ndarray of shape (d, targets)
     bare : ndarray of shape (d, d) or None
-        The triangle of the same columns without the penalty; None if only their Gram matrix was factored.
+        Triangular factor of the same columns without the penalty; None if only their Gram matrix was factored.
     """
 
     factor: Factor
@@ -52,12 +52,12 @@ class Factorised(NamedTuple):
 
     @property
     def squared(self) -> bool:
-        """Whether the Gram matrix was factored, which squares the condition of the columns."""
+        """Whether the Gram matrix was factored, which squares the condition number of the columns."""
         return self.bare is None
 
 
 class _Answer(NamedTuple):
-    """For some targets that share one penalty; `status` is its first clause, before the digits."""
+    """Solution for the targets with one penalty; `status` is its first clause, before that on the digits."""
 
     coef: Array
     method: Message
@@ -90,11 +90,11 @@ def least_squares(
     positive : bool
         Constrain the coefficients to be non-negative.
     orthogonal : bool
-        Go to the orthogonal factorisation at once.
+        Use the orthogonal factorisation at once.
     single : bool
-        Whether products of columns may be made in float32, which leaves standard errors fewer digits.
+        Whether products of columns may be computed in float32, which makes standard errors less accurate.
     sums : NormalEquations, optional
-        Of the rows, without a penalty, if they are known.
+        Normal equations of the rows without a penalty, if they are known.
     """
     with one_blas_thread():
         if single and sums is None and not positive and suits_single(design, alpha, fit_intercept):
@@ -124,7 +124,7 @@ def _solution(
     intercept: Array,
     rss: Array,
 ) -> LeastSquaresSolution:
-    """The verdict on all targets; `answer` is the worst of them."""
+    """The solution for all targets; `answer` is the least accurate of their answers."""
     one_penalty = len(set(alpha.tolist())) == 1
     return LeastSquaresSolution(
         coef=coef,
@@ -153,12 +153,12 @@ def _solution(
 def factorise(
     design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, orthogonal: bool = False
 ) -> Factorised:
-    """The triangle of the scaled columns, and the targets turned with them: from the Gram matrix if that will do.
+    """Triangular factor of the scaled columns, and the transformed targets; from the Gram matrix if accurate enough.
 
     Parameters
     ----------
     equations : NormalEquations
-        With the penalty.
+        Equations with the penalty.
     orthogonal : bool, default=False
         Do not try the Gram matrix.
     """
@@ -179,12 +179,12 @@ def _solve(
     positive: bool,
     orthogonal: bool,
 ) -> _Answer:
-    """The targets in `which`, and what their standard errors will need."""
+    """Solution for the targets in `which`, with what standard errors will need."""
     equations = plain.penalised(alpha)
     factored = factorise(design, equations, alpha, fit_intercept, orthogonal)
     found = None
     if not factored.squared:
-        # A penalty too small to be seen beside rounding leaves the minimum-norm solution, its limit.
+        # If the penalty is smaller than rounding errors, take its limit, the minimum-norm solution.
         rounding = plain.rounding if not alpha else np.zeros_like(plain.rounding)
         if not all_present(factored.factor.condition, rounding):
             found = directions(factored.factor.upper, factored.factor.scale, rounding)
@@ -196,7 +196,7 @@ def _solve(
     else:
         answer = _unique(design, plain, equations, factored, which, alpha, fit_intercept)
     if factored.bare is None or not alpha:
-        return answer  # a factor of a Gram matrix tells the columns without the penalty, too
+        return answer  # the factor of a Gram matrix also determines the columns without the penalty
     present = directions(factored.bare, equations.scale, plain.rounding)
     return answer._replace(columns=present.columns(equations.scale))
 
@@ -210,7 +210,7 @@ def _unique(
     alpha: float,
     fit_intercept: bool,
 ) -> _Answer:
-    """By the cheapest method that is accurate enough."""
+    """Unique solution, by the cheapest method that is accurate enough."""
     factor = factored.factor
     constant = np.flatnonzero(plain.scale == 0)
     rank = design.n_columns - len(constant)
@@ -224,7 +224,7 @@ def _unique(
         if error > enough:
             noise = _noise(plain, cross, z, which, design.n_rows)
             error = rounding * _cancellation(plain, which, coef, intercept, noise)
-            # An intercept that is a difference of large terms has enough digits where its standard error hides others.
+            # An intercept that is a difference of large terms needs only the digits above its standard error.
             hidden = bool((rounding * _terms(plain, which, coef) <= _ENOUGH_PENALISED * noise).all())
             enough = _ENOUGH_PENALISED if hidden and rounding <= enough else enough
         if error <= enough:
@@ -253,7 +253,7 @@ def _unique(
 
 
 def _in_single(design: Design, alpha: Array, fit_intercept: bool) -> LeastSquaresSolution | None:
-    """By products in float32, refined; None where that is not accurate enough."""
+    """Solution by products in float32 and refinement; None if that is not accurate enough."""
     plain = equations_in_single(design, fit_intercept)
     if plain is None:
         return None
@@ -280,9 +280,9 @@ def _by_gradients(
     alpha: float,
     fit_intercept: bool,
 ) -> tuple[Refined, float] | None:
-    """An answer refined by gradients in float64, and its error; None where that takes doubled precision.
+    """Solution refined by gradients in float64, and its error; None if that requires doubled precision.
 
-    The condition of the columns is not squared in it.
+    Its error is about the rounding error times the condition number of the columns, which is not squared.
     """
     refined = refine_by_gradients(design, equations, factor, which, alpha, fit_intercept, _ENOUGH_PENALISED)
     if refined is None:
@@ -326,7 +326,7 @@ def _minimum_norm(factor: Factor, right: Array, found: Directions) -> _Answer:
 
 
 def _nonnegative(factor: Factor, right: Array, found: Directions | None) -> _Answer:
-    """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows."""
+    """min ‖U·z − right‖ over z ≥ 0, where the triangular factor replaces all rows."""
     most = 30 * len(factor.scale)
     z = np.column_stack([nnls(factor.upper, column, maxiter=most)[0] for column in right.T])
     slope = factor.upper.T @ (right - factor.upper @ z)  # at the optimum ≤ 0, and 0 where z > 0
@@ -345,28 +345,28 @@ def _nonnegative(factor: Factor, right: Array, found: Directions | None) -> _Ans
 
 
 def _centre(plain: NormalEquations, which: Targets, coef: Array) -> Array:
-    """The intercepts with which planes go through the means."""
+    """Intercepts of planes through the means."""
     return np.asarray(plain.target_mean[which] - coef @ plain.mean)
 
 
 def _cancellation(
     plain: NormalEquations, which: Targets, coef: Array, intercept: Array, noise: Array | float = 0.0
 ) -> float:
-    """How much larger than the intercept the terms are whose difference it is.
+    """Ratio of the terms whose difference is the intercept to the intercept.
 
-    An intercept that is lost in the noise of the target is measured by that: no digit of it means anything.
+    If the intercept is smaller than the noise of the target, the noise replaces it: its digits are then meaningless.
     """
     size = np.maximum(np.abs(intercept), noise)
     return float((_terms(plain, which, coef) / np.where(size > 0, size, np.inf)).max(initial=1.0))
 
 
 def _terms(plain: NormalEquations, which: Targets, coef: Array) -> Array:
-    """The size of the terms whose difference an intercept is."""
+    """Size of the terms whose difference is the intercept."""
     return np.asarray(np.abs(plain.target_mean[which]) + np.abs(coef) @ np.abs(plain.mean))
 
 
 def _noise(plain: NormalEquations, cross: Array, z: Array, which: Targets, n_rows: int) -> Array:
-    """The least standard error that an intercept can have: that of a mean of the residuals."""
+    """Smallest possible standard error of an intercept: that of the mean of the residuals."""
     left = plain.squares[which] - np.sum(cross * z, axis=0)
     left = np.where(left > _SEEN * plain.squares[which], left, 0.0)  # otherwise rounding
     return np.sqrt(left / plain.total / n_rows)

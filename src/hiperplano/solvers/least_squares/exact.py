@@ -1,10 +1,10 @@
-"""Products of rows with vectors, correct to about twice the digits of float64, through ordinary BLAS.
+"""Products of rows with vectors in about twice the precision of float64, by ordinary BLAS.
 
-Numbers are cut into slices of few bits on a common grid. A product of two slices, and any sum of so many of them as
-a block has rows or columns, fits into 53 bits: BLAS then makes no rounding error at all, in any order of additions.
-(Ozaki, Ogita, Oishi, Rump 2012 use this for matrix products.) The rows are many and the vectors few, so rows are cut
-into long slices, at most two and what is left, and vectors into short ones. Products with what is left are so small
-that their rounding does not count.
+Numbers are split into slices of a few bits on a common grid. A product of two slices, and any sum of such products over
+the rows or columns of a block, fits into 53 bits. So BLAS makes no rounding error, in any order of additions (Ozaki,
+Ogita, Oishi and Rump 2012 use this for matrix products). Since there are many rows and few vectors, rows are split into
+at most two long slices and a remainder, and vectors into short slices. Products with the remainder are so small that
+their rounding errors do not matter.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.solvers.statistics import centred_product, largest
 
 _LONG = 27  # bits of a slice of the rows
-_LEAST = 50  # bits of a vector that are cut exactly
+_LEAST = 50  # least number of bits of a vector that are split exactly
 
 
 def column_units(design: Design) -> Array:
-    """The power of two at or above the largest size in every column; one for a column of zeros."""
+    """Smallest power of two above the absolute values of each column; 1 for a column of zeros."""
     return power_above(largest(design))
 
 
 def power_above(size: Array) -> Array:
-    """The power of two at or above each size; one for zero."""
+    """Smallest power of two above each size; 1 for 0."""
     mantissa, exponent = np.frexp(size)
     return np.ldexp(1.0, np.where(mantissa == 0, 0, exponent))
 
@@ -53,7 +53,7 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _cut_vector(values: Array, bits: int, least: int) -> Array:
-    """Numbers of size at most one as slices of `bits` bits, until `least` are cut, and what is left; in columns."""
+    """Split numbers in [−1, 1] into slices of `bits` bits, `least` bits or more in all, and a remainder; in columns."""
     parts = []
     for position in range(1, -(-least // bits) + 1):
         grid = np.ldexp(1.5, 52 - position * bits)
@@ -63,17 +63,17 @@ def _cut_vector(values: Array, bits: int, least: int) -> Array:
 
 
 def cut_for_rows(values: Array) -> tuple[Array, ...]:
-    """A vector to meet the slices of rows: the smaller those are, the fewer of its own slices matter.
+    """Split a vector for products with each slice of the rows; smaller slices of rows need fewer slices of it.
 
     Parameters
     ----------
     values : ndarray of shape (k,)
-        Of size at most one. Sums of k products are exact.
+        Numbers in [−1, 1]. Sums of k products are exact.
 
     Returns
     -------
     tuple of ndarray of shape (k, slices)
-        For each of the slices of rows.
+        The slices for each slice of the rows.
     """
     bits = max(1, 53 - _LONG - int(np.ceil(np.log2(max(len(values), 2)))))
     return tuple(_cut_vector(values, bits, least) for least in (_LEAST, _LEAST - _LONG, 0))
@@ -81,22 +81,22 @@ def cut_for_rows(values: Array) -> tuple[Array, ...]:
 
 @dataclass(frozen=True)
 class ExactResiduals:
-    """What the equations r + intercept + x·coef = y and Xᵀ·W·r = 0 lack, each rounded once.
+    """Residuals of the equations r + intercept + x·coef = y and Xᵀ·W·r = 0, in doubled precision.
 
-    With r the row vector "residual" less `residual_mean`, for every row f = y − r − intercept − x·coef, kept as "f";
-    as sums with their errors xᵀ·W·r/unit and Σ w·r; and, in ordinary precision, (x − mean)ᵀ·W·f, Σ w·(x − mean) and
+    r is the row vector "residual" minus `residual_mean`. Keeps f = y − r − intercept − x·coef of each row. Sums
+    xᵀ·W·r/unit and Σ w·r, with their rounding errors, and in ordinary precision (x − mean)ᵀ·W·f, Σ w·(x − mean) and
     Σ w·f.
 
     Attributes
     ----------
     unit, mean : ndarray of shape (d,)
-        Powers of two at or above the columns' sizes, and their means.
+        Powers of two above the absolute values of the columns, and means of the columns.
     slices : tuple of ndarray
-        coef·unit/reach, cut.
+        Slices of coef·unit/reach.
     reach : float
-        The power of two at or above the largest of coef·unit.
+        Power of two above the absolute values of coef·unit.
     target : int
-        Which column of y.
+        Column of y.
     """
 
     unit: Array
@@ -126,7 +126,7 @@ class ExactResiduals:
         for position, part in enumerate(_cut(block.scaled(1.0 / self.unit))):
             scores.append(part.dot(self.slices[position]))
             sums.append(part.transpose_dot(left[position]))
-            if rest is not None and position < 2:  # beyond, below the rounding of the rounding
+            if rest is not None and position < 2:  # products with the remainder are negligible
                 sums.append(part.transpose_dot(rest[:, None] / size))
         constant = np.full(len(block), -self.intercept)
         f = xp.add(*_sum([block.y[:, self.target], -r, constant, *(-self.reach * _columns(scores))]))
@@ -139,7 +139,7 @@ class ExactResiduals:
 
 
 def add_exact(a: Sums, b: Sums) -> Sums:
-    """Add what `ExactResiduals` sums: two sums with their errors, and plain ones."""
+    """Add sums of `ExactResiduals`: two with their rounding errors, the others in ordinary precision."""
     exact = []
     for k in (0, 2):
         total, slip = two_sum(a[k], b[k])
@@ -148,7 +148,7 @@ def add_exact(a: Sums, b: Sums) -> Sums:
 
 
 def _cut(scaled: Block) -> Iterator[Block]:
-    """Slices of rows of size at most one: two of them and what is left, or fewer if nothing is."""
+    """Split rows with entries in [−1, 1] into two slices and a remainder, or fewer if the remainder is 0."""
     values = scaled.entries()
     for position in (1, 2):
         grid = np.ldexp(1.5, 52 - position * _LONG)
@@ -156,18 +156,18 @@ def _cut(scaled: Block) -> Iterator[Block]:
         part -= grid
         yield scaled.with_entries(part)
         values = values - part
-        if not (values[:1].any() or values.any()):  # a look at the beginning is enough, as a rule
+        if not (values[:1].any() or values.any()):  # the first entries usually suffice
             return
     yield scaled.with_entries(values)
 
 
 def _columns(products: list[Array]) -> Array:
-    """All columns, as rows."""
+    """The columns of all arrays, as rows."""
     return np.concatenate([product.T for product in products])
 
 
 def _sum(terms: Iterable[Array]) -> tuple[Array, Array]:
-    """The sum of some arrays and its error, to twice the digits."""
+    """Sum of arrays and its rounding error, in doubled precision."""
     first, *others = terms
     total, error = first, np.zeros(len(first))
     for term in others:

@@ -1,6 +1,6 @@
-"""Gradients of least squares in float64, and steps that refine an answer with them.
+"""Refinement of a least-squares solution by gradients in float64.
 
-The factor that gave the answer may have few digits, as long as a step leaves little of the error.
+The factor may be inaccurate, as long as each step removes most of the error.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _EPS = float(np.finfo(float).eps)
 
 
 class Centre(NamedTuple):
-    """Means of the columns; `first` is whether dense rows are centred before they are multiplied, for the digits.
+    """Means of the columns; `first` is whether dense rows are centred before products, to keep digits.
 
-    Otherwise their products are, which takes no copy.
+    Otherwise the products are centred, which takes no copy.
     """
 
     mean: Array
     first: bool
 
     def rows(self, block: Block) -> tuple[Block, Array]:
-        """Rows as they are multiplied, and the means to be taken off their products."""
+        """Rows for products, and the means that must be subtracted from the products."""
         if block.is_sparse:
             return block, self.mean
         if not self.first:
@@ -43,7 +43,7 @@ class Centre(NamedTuple):
 
 @dataclass(frozen=True)
 class Gradients:
-    """Xᵀ·W·r about the means, Σ w·r and Σ w·r² of r = y − level − (x − mean)·coef, for some targets.
+    """Xᵀ·W·r with centred columns, Σ w·r and Σ w·r² of r = y − level − (x − mean)·coef, for some targets.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Gradients:
 
 
 class Refined(NamedTuple):
-    """An answer, and the relative error of its coefficients, in scaled coordinates, that is to be expected.
+    """A solution, and the expected relative error of its coefficients in scaled coordinates.
 
     Attributes
     ----------
@@ -97,16 +97,16 @@ def refine_by_gradients(
     fit_intercept: bool,
     tol: float,
 ) -> Refined | None:
-    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² for the targets in `which`; None if steps do not help.
+    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² for the targets in `which`; None if it converges slowly.
 
     Parameters
     ----------
     equations : NormalEquations
-        With the penalty.
+        Equations with the penalty.
     factor : Factor
-        Of them, maybe of few digits.
+        Their factor, which may be inaccurate.
     tol : float
-        Relative error to leave.
+        Largest relative error.
     """
     column, total = factor.scale[:, None], equations.total
     offset = np.abs(equations.mean) * factor.scale * np.sqrt(total)
@@ -124,7 +124,7 @@ def refine_by_gradients(
             level, rss = level + gain / total, rss - gain**2 / total
         before, change = change, np.linalg.norm(correction, axis=0)
         shrinking = float((change / np.maximum(before, _TINY)).max())
-        # Rows about means that are rounded: what their residuals sum to, which the level takes up, is in the gradient.
+        # Centred columns do not sum to exactly 0, since means are rounded: a change of the level changes the gradient.
         lag = _EPS * factor.condition**2 * offset.max(initial=0.0) * np.abs(gain) / np.sqrt(total)
         error = float(((shrinking * change + lag) / np.maximum(np.linalg.norm(z, axis=0), _TINY)).max())
         if error <= tol:

@@ -1,4 +1,4 @@
-"""The normal equations in scaled coordinates, independent of units; their residuals."""
+"""Normal equations in scaled coordinates, which do not depend on units, and sums of squared residuals."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SMALL = 1e-3  # squared residuals below this share of their terms have lost dig
 
 
 class NormalEquations(NamedTuple):
-    """gram·z = cross, with columns centred and brought to unit length; coef = scale·z.
+    """gram·z = cross for centred columns, scaled to unit length; coef = scale·z.
 
     Attributes
     ----------
     gram : ndarray of shape (d, d)
-        Correlations, where there is an intercept.
+        With an intercept, the correlations.
     cross : ndarray of shape (d, targets)
     squares : ndarray of shape (targets,)
         Sums of squares of the targets.
@@ -33,7 +33,7 @@ class NormalEquations(NamedTuple):
     total : float
         Sum of the weights.
     cancelled : float
-        How much larger a sum of squares was than what centring left of it, at most: digits lost that way.
+        Largest ratio of a column's sum of squares before centring to that after it, which shows the loss of digits.
     """
 
     gram: Array
@@ -47,7 +47,7 @@ class NormalEquations(NamedTuple):
 
     @classmethod
     def of(cls, sums: Moments, fit_intercept: bool) -> NormalEquations:
-        """From second moments."""
+        """The normal equations from second moments."""
         d = sums.raw.shape[0] - 1 - sums.n_targets
         scatter = sums.scatter(centred=fit_intercept)
         after = scatter.diagonal()
@@ -69,11 +69,11 @@ class NormalEquations(NamedTuple):
 
     @property
     def rounding(self) -> Array:
-        """Rounding of the data themselves, relative to the spread of their column, if there is no penalty yet."""
+        """Rounding errors of the data, relative to the spread of their column; only valid without a penalty."""
         return np.asarray(_EPS * np.maximum(np.abs(self.mean) * self.scale * math.sqrt(self.total), self.scale > 0))
 
     def penalised(self, alpha: float) -> NormalEquations:
-        """The same with alpha·‖coef‖² added, and again columns of unit length."""
+        """The equations with the penalty alpha·‖coef‖², scaled to a unit diagonal again."""
         if not alpha:
             gram = self.gram.copy()
             gram.flat[:: len(gram) + 1] = 1.0  # also for a constant column: its coefficient is then 0
@@ -87,7 +87,7 @@ class NormalEquations(NamedTuple):
 
 
 def normal_equations(design: Design, fit_intercept: bool) -> NormalEquations:
-    """The equations of all rows, without a penalty.
+    """The normal equations of all rows, without a penalty.
 
     Raises
     ------
@@ -98,12 +98,12 @@ def normal_equations(design: Design, fit_intercept: bool) -> NormalEquations:
 
 
 def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_intercept: bool) -> Array:
-    """Σ w·r² of a fit, from the sums already made unless most of it would cancel there, of shape (targets,).
+    """Σ w·r² of a fit, of shape (targets,), from the normal equations, or from the rows if too many digits cancel.
 
     Parameters
     ----------
     plain : NormalEquations
-        Without penalty.
+        Equations without a penalty.
     coef : ndarray of shape (targets, d)
     """
     z = coef.T * reciprocal(plain.scale)[:, None]
@@ -122,14 +122,14 @@ def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_in
 def summed_residual_squares(
     design: Design, mean: Array, target_mean: Array, coef: Array, intercept: Array | None
 ) -> Array:
-    """Σ w·r² from the rows themselves, about the means, so that no digits cancel, of shape (targets,).
+    """Σ w·r² from the centred rows, of shape (targets,), without cancellation.
 
     Parameters
     ----------
     mean, target_mean : ndarray of shape (d,) and (targets,)
     coef : ndarray of shape (targets, d)
     intercept : ndarray of shape (targets,) or None
-        None for the best one, which, beside means far from 0, a float may be too short for.
+        None for the best one, which float64 cannot represent accurately if means are far from 0.
     """
     offset = np.zeros_like(target_mean) if intercept is None else intercept + coef @ mean - target_mean
     squares, sums, total = design.fold(_ResidualSums(mean, target_mean, offset, coef.T))

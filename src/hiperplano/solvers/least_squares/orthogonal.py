@@ -1,4 +1,4 @@
-"""The triangular factor of all rows, centred and scaled, over blocks."""
+"""The triangular factor of centred and scaled columns, computed block by block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiperplano.solvers.least_squares.normal import NormalEquations
 
 
 class Triangles(NamedTuple):
-    """Of [scaled columns, right], without and with √alpha rows below the columns; each of shape (d + k, d + k)."""
+    """Triangular factors of [scaled columns, right], without and with a penalty, each of shape (d + k, d + k)."""
 
     bare: Array
     penalised: Array
@@ -22,16 +22,16 @@ class Triangles(NamedTuple):
 def triangles(
     design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, right: str = "y"
 ) -> Triangles:
-    """The triangles of [1, scaled columns, right], less the row and column of the intercept.
+    """Triangular factors of [1, scaled columns, right], without the row and column of the intercept.
 
     Parameters
     ----------
     equations : NormalEquations
-        Tells where columns are measured from and their scale.
+        Means and scales of the columns.
     right : str, default="y"
-        The row vector that stands beside the columns; targets are measured from their means.
+        The row vector on the right-hand side; targets are centred.
     """
-    # A column of zeros would keep a row of the triangle from the others: such columns take no part.
+    # Columns of zeros are left out, since each would take a row of the triangular factor.
     varying = np.flatnonzero(equations.scale)
     shift = equations.target_mean if right == "y" else np.zeros(1)
     d, k, first = len(varying), len(shift), int(fit_intercept)

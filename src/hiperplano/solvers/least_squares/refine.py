@@ -1,7 +1,7 @@
 """Iterative refinement of a least-squares solution (Björck's scheme on residual and coefficients together).
 
-The solution and its residual r satisfy r + X·coef = y and Xᵀ·W·r = alpha·coef. What both equations lack is
-evaluated in doubled precision, and an ordinary solve corrects the answer by that much.
+The solution and its residual r satisfy r + X·coef = y and Xᵀ·W·r = alpha·coef. The residuals of both equations are
+computed in doubled precision, and an ordinary solve gives the correction.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 class Refined(NamedTuple):
-    """One target's answer; `error` is the expected next correction, relative, in scaled coordinates."""
+    """Solution for one target; `error` is the expected relative size of the next correction, in scaled coordinates."""
 
     coef: Array
     intercept: float
@@ -34,16 +34,16 @@ class Refined(NamedTuple):
 
 @dataclass(frozen=True)
 class Refinement:
-    """Improves answers, one target at a time.
+    """Refinement of solutions, one target at a time.
 
     Attributes
     ----------
     equations : NormalEquations
-        With the penalty.
+        Equations with the penalty.
     factor : Factor
-        Of the columns with the penalty.
+        Factor of the columns with the penalty.
     unit : ndarray of shape (d,)
-        Powers of two at or above the columns' sizes.
+        Smallest power of two above the absolute values of each column.
     """
 
     design: Design
@@ -57,16 +57,18 @@ class Refinement:
     def of(
         cls, design: Design, equations: NormalEquations, factor: Factor, alpha: float, fit_intercept: bool
     ) -> Refinement:
-        """With the sizes of the columns, which take a pass."""
+        """Compute the units of the columns, which takes a pass."""
         return cls(design, equations, factor, alpha, fit_intercept, column_units(design))
 
     def refine(self, start: Array, target: int) -> Refined:
-        """Improve the answer for one target.
+        """Refine the solution for one target.
 
         Parameters
         ----------
         start : ndarray of shape (d,)
-            Coefficients that the factor gave.
+            Coefficients computed by the factor.
+        target : int
+            Number of the target.
         """
         equations, mean, scale = self.equations, self.equations.mean, self.equations.scale
         target_mean = float(equations.target_mean[target])
@@ -75,7 +77,7 @@ class Refinement:
         before, length = np.inf, 1.0
         sums, kept = self.design.fold_and_map(_FirstResiduals(mean, start, target, target_mean))
         for step in range(1, _MOST_STEPS + 1):
-            # Beside means far from 0, even the sum that rounding leaves to the residuals would count.
+            # If means are far from 0, even the sum of the rounding errors of residuals matters.
             residual_mean = float(sums[0][0]) / equations.total if self.fit_intercept else 0.0
             rows = self.design.with_vectors(residual=kept["residual"])
             coef, intercept = best.coef, best.intercept
@@ -119,13 +121,13 @@ class Refinement:
         factor, equations = self.factor, self.equations
         if factor.condition <= _SEMINORMAL:
             return factor.solve(equations.scale * cross + gain)
-        # From the orthogonal factorisation, made again beside f.
+        # By an orthogonal factorisation, which is computed again together with f.
         upper = triangles(rows, equations, self.alpha, self.fit_intercept, "f").penalised
         return factor.backward(upper[:-1, -1] * _signs(upper, factor) + factor.forward(gain))
 
 
 def _signs(upper: Array, factor: Factor) -> Array:
-    """Rows of a triangle are determined up to sign."""
+    """Signs of the rows of `upper` relative to the factor: a triangular factor is unique only up to these."""
     d = len(factor.scale)
     return np.where(np.sign(upper[:d, :d].diagonal()) * np.sign(factor.upper.diagonal()) < 0, -1.0, 1.0)
 
@@ -146,7 +148,7 @@ class _FirstResiduals:
 
 @dataclass(frozen=True)
 class _NextResiduals:
-    """The residuals after coefficients changed by `change` and the intercept with them, and their weighted sum."""
+    """Residuals after `change` of the coefficients and the corresponding intercept, and their weighted sum."""
 
     mean: Array
     change: Array

@@ -1,6 +1,6 @@
-"""Normal equations with products in float32, which take half the time of those in float64.
+"""Normal equations with products in float32, which take half the time of float64.
 
-Gradients in float64 bring back the digits.
+Refinement by gradients in float64 restores the digits.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _LEAST, _MOST = 1e-24, 1e36  # sums of squares between these bounds neither unde
 def suits_single(design: Design, alpha: Array, fit_intercept: bool) -> bool:
     """Whether products of columns in float32 are expected to be faster, and accurate enough.
 
-    Not without a penalty: standard errors are to have all digits then. Products of float64 rows are made in float32
-    only if those of a sample are accurate enough. Otherwise they would often be made twice.
+    Fits without a penalty use float64, since their standard errors must be accurate. For float64 rows, a sample is
+    tested first, since products in float32 that turn out to be too inaccurate would have to be repeated.
     """
     if not isinstance(design, InMemory) or design.is_sparse or not (alpha[0] > 0 and bool((alpha == alpha[0]).all())):
         return False
@@ -42,11 +42,11 @@ def suits_single(design: Design, alpha: Array, fit_intercept: bool) -> bool:
 
 
 def equations_in_single(design: Design, fit_intercept: bool) -> NormalEquations | None:
-    """The normal equations without penalty; None where float32 does not hold them, or NaN shows."""
+    """The normal equations without a penalty; None if float32 underflows or overflows, or if there is a NaN."""
     n_sums = design.n_columns + design.n_targets
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         shift = sampled_shift(design, sparse=False) if fit_intercept else np.zeros(n_sums)
-        shift[: design.n_columns] = shift[: design.n_columns].astype(np.float32)  # what is taken off the rows
+        shift[: design.n_columns] = shift[: design.n_columns].astype(np.float32)  # as it is subtracted from the rows
         (raw,) = design.fold(MomentSums(shift, sparse=False, n_groups=0, dtype=np.float32))
         squares = raw.diagonal()[1 : design.n_columns + 1]
         if not ((squares > _LEAST).all() and raw.diagonal().max() < _MOST) or (fit_intercept and digits_lost(raw)):
@@ -69,7 +69,7 @@ class _TargetMoments:
 
 
 def factor_in_single(equations: NormalEquations) -> Factor | None:
-    """The factor of such equations with their penalty, if it is good for steps of refinement."""
+    """Factor of such equations with their penalty; None if it is too inaccurate for refinement."""
     factor = cholesky(equations.gram, equations.scale, _EPS)
     if factor is None or not _EPS * factor.condition**2 * equations.cancelled <= _MOST_LOST:
         return None

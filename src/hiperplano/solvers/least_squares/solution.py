@@ -26,11 +26,11 @@ class LeastSquaresSolution(Outcome):
     Attributes
     ----------
     rank : int
-        Independent columns, without the intercept.
+        Rank of the columns, without the intercept.
     condition : float
-        Of the centred columns scaled to unit length, penalty included.
+        Condition number of the centred columns, scaled to unit length, with the penalty.
     digits : float
-        Decimal digits of the coefficients to trust, in the norm of coefficients times the spread of their columns.
+        Number of correct decimal digits of the coefficients, in the norm of coefficients times the spread of columns.
     rss, tss : ndarray of shape (targets,)
         Weighted sums of squares: of the residuals, and of the target about its mean (about 0 without intercept).
     mean : ndarray of shape (d,)
@@ -42,15 +42,15 @@ class LeastSquaresSolution(Outcome):
     alpha : ndarray of shape (targets,)
         Strengths of the penalty.
     dependent : ndarray of int
-        Columns that take part in an exact linear relation, or are constant.
+        Columns that are part of a linear relation, or are constant.
     factor : Factor or None
-        Of the columns with the penalty.
+        Triangular factor of the columns with the penalty.
     columns : Columns or None
-        Without the penalty, where `factor` is too far from them, or is missing.
+        The columns without the penalty, if `factor` does not determine them accurately, or is missing.
     products : ndarray of shape (d, d) or None
-        Of the centred columns at unit length, where there are neither: a factor of them takes longer than such a fit.
+        Products of the centred columns, scaled to unit length, if neither of both is known.
     verdict, remarks : str
-        How the fit ended, and what else is to be said of it.
+        How the fit ended, and further remarks.
     tells_digits : bool
         Whether a clause on the digits follows the verdict.
     """
@@ -73,8 +73,8 @@ class LeastSquaresSolution(Outcome):
     tells_digits: bool = field(default=True, repr=False)
 
     @cached_property
-    def status(self) -> str:  # type: ignore[override]  # made when it is asked for: small fits take a tenth less
-        """How the fit ended and, if badly, what to do."""
+    def status(self) -> str:  # type: ignore[override]  # computed on demand, which saves a tenth of a small fit
+        """How the fit ended, with advice if needed."""
         said = self.verdict
         if self.tells_digits:
             said = said + trusted_digits(self.digits, self.smallest_digits)
@@ -82,7 +82,7 @@ class LeastSquaresSolution(Outcome):
 
     @property
     def smallest_digits(self) -> float:
-        """The same of the worst coefficient that is not 0, by itself."""
+        """Number of correct decimal digits of the least accurate nonzero coefficient."""
         return smallest_digits(self.digits, self.coef * reciprocal(self.scale))
 
 
@@ -92,7 +92,7 @@ def with_all_columns(found: LeastSquaresSolution, columns: HeldColumns | None = 
     Parameters
     ----------
     columns : HeldColumns, optional
-        Those that were fitted, if the others hold nothing and were left out.
+        Columns that were fitted, if empty ones were left out.
     """
     if columns is not None:
         dependent = np.ones(columns.n_all, dtype=bool)
@@ -124,9 +124,9 @@ def for_standard_errors(unit: Array, scale: Array, alpha: float) -> tuple[Column
 
 
 def error_of_products(scale: Array, alpha: float) -> float:
-    """Relative error that rounding of the products of columns leaves to what is computed of them with their penalty.
+    """Bound of the relative error that rounding of the products of columns causes in results with a penalty.
 
-    At unit length their largest eigenvalue is no more than they are many, and the penalty alpha·scale² or more.
+    With columns of unit length, the largest eigenvalue is at most their number, and the penalty at least alpha·scale².
     """
     varying = scale[scale > 0]
     return _EPS * len(varying) / (alpha * float(varying.min()) ** 2) if len(varying) else 0.0

@@ -1,7 +1,7 @@
-"""Least squares of few sparse rows by a sparse factorisation, where rows seldom meet in a column.
+"""Least squares by a sparse factorisation, for sparse rows that seldom share a column.
 
-Such rows fall into small groups, or nearly so, each with columns of its own; what conjugate gradients would have to
-find for every group, elimination does at once, whatever the scales of the columns.
+Such rows form small groups, or nearly so, each with its own columns. Elimination solves all groups directly, whatever
+the scales of the columns. Conjugate gradients would need steps for each of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_STEPS = 8
 
 
 class FactoredAnswer(NamedTuple):
-    """Coefficients of shape (targets, d), their relative error, the condition of the rows and steps of refinement."""
+    """Coefficients of shape (targets, d), their relative error, the condition number, and refinement steps."""
 
     coef: Array
     error: float
@@ -41,12 +41,12 @@ class FactoredAnswer(NamedTuple):
 
 
 def seldom_meet(n_rows: int, n_columns: int, density: float) -> bool:
-    """Whether a sparse factorisation of the rows is worth a look: otherwise nearly everything fills up."""
+    """Whether rows share columns so seldom that the factors may stay sparse."""
     return density < 1.0 and n_rows * n_columns * density <= _MOST_ENTRIES * (n_rows + n_columns)
 
 
 def least_factor_cost(n_rows: int, n_columns: int, density: float) -> float:
-    """Nanoseconds of a sparse factorisation in which nothing fills up."""
+    """Nanoseconds of a sparse factorisation without fill-in."""
     return _ENTRY * (2 * n_rows * n_columns * density + n_rows + n_columns)
 
 
@@ -57,15 +57,15 @@ def sparse_factor_cost(rows: CentredRows, alpha: Array) -> float:
 
 
 def preconditioner_cost(x: Any) -> float:
-    """The same of columns at unit length."""
+    """Nanoseconds of a preconditioner for columns of unit length."""
     return _cost(x, _PRODUCT)
 
 
 def _cost(x: Any, product: float) -> float:
-    """From the cycles in the graph of rows and columns.
+    """Cost of a factorisation, from the number of cycles in the graph of rows and columns.
 
-    Rows and columns that meet only one other are eliminated without filling anything. What is left fills, at worst,
-    a matrix of as many rows as the graph has independent cycles.
+    Rows and columns with a single neighbour are eliminated without fill-in. The rest fills, at worst, a matrix whose
+    size is the number of independent cycles of the graph.
     """
     n, d = x.shape
     density = x.nnz / max(1, n * d)
@@ -84,21 +84,21 @@ def _cost(x: Any, product: float) -> float:
 
 
 def _condition(rows: CentredRows, alpha: float) -> float:
-    """At most, of the rows with their penalty, or with that which takes its place."""
+    """Upper bound of the condition number of the rows with their penalty, or with the tiny one that replaces it."""
     return float(np.sqrt(rows.sum_of_squares / alpha + 1.0)) if alpha else 1.0 / _LEAST
 
 
 def _factored(x: Any, of_columns: Array, of_rows: Array, pivot: float) -> SuperLU:
-    """Of [[C, xᵀ], [x, −R]], with diagonals C and R: its eigenvalues are ±√(σ² + C·R), for singular values σ of x."""
+    """Factor of [[C, xᵀ], [x, −R]] with diagonals C and R; eigenvalues are ±√(σ² + C·R) for singular values σ of x."""
     matrix = block_array([[diags_array(of_columns), x.T], [x, diags_array(-of_rows)]])
     options = {"SymmetricMode": True}
     return splu(csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=pivot, options=options)
 
 
 class ColumnPreconditioner:
-    """(D·xᵀ·x·D + penalty)⁻¹ of sparse rows, D bringing columns to unit length: the penalty is tiny.
+    """(D·xᵀ·x·D + penalty)⁻¹ for sparse rows, where D scales columns to unit length, and the penalty is tiny.
 
-    Singular values above its root hardly matter to conjugate gradients any more, and others are few at unit length.
+    Singular values above its square root then hardly affect conjugate gradients, and few are below.
     """
 
     def __init__(self, rows: CentredRows) -> None:
@@ -107,16 +107,16 @@ class ColumnPreconditioner:
         self._factor = _factored(rows.x * reciprocal(rows.length), np.full(d, _SHORT), np.full(n, _SHORT), 0.0)
 
     def __call__(self, gradient: Array) -> Array:
-        """Its product with a gradient of shape (d,)."""
+        """The product with a gradient of shape (d,)."""
         found = self._factor.solve(np.concatenate([gradient / _SHORT, np.zeros(self._n_rows)]))
         return np.asarray(found[: self._n_columns])
 
 
 def by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> FactoredAnswer | None:
-    """Minimise ‖y − x·coef − level·root‖² + alpha·‖coef‖², and ‖coef‖ where that leaves a choice.
+    """Minimise ‖y − x·coef − level·root‖² + alpha·‖coef‖², with minimum ‖coef‖ if the solution is not unique.
 
-    That is coef = xᵀ·s with x·coef + alpha·s + level·root = y and, where there is a level, Σ root·s = 0.
-    None where the steps do not settle.
+    The solution is coef = xᵀ·s with x·coef + alpha·s + level·root = y and, with an intercept, Σ root·s = 0. Return None
+    if refinement does not converge.
     """
     coef, error, condition, steps = np.empty((len(alpha), len(rows.length))), EPS, 1.0, 0
     for strength in set(alpha.tolist()):
@@ -139,10 +139,10 @@ def by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> Fa
 
 
 class _System:
-    """Solutions of (x·xᵀ + penalty)·s = f and (xᵀ·x + penalty)·c = g, without squaring the condition of the rows.
+    """Solver for (x·xᵀ + penalty)·s = f and (xᵀ·x + penalty)·c = g that does not square the condition number.
 
-    Without a penalty a tiny one takes its place, for every group of rows that have columns in common one that it can
-    bear. Steps of refinement then lead to the solution without it.
+    Without a penalty, a tiny one is used, which is relative to the size of each group of rows that share columns.
+    Refinement then leads to the solution without it.
     """
 
     def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool) -> None:
@@ -166,9 +166,9 @@ class _System:
         return np.asarray(found[: self._n_columns])
 
     def fitted(self, right: Array) -> tuple[Array, float] | None:
-        """What can be fitted of the right side, and the share of an error that a step leaves; None if that is much.
+        """The part of the right-hand side that can be fitted, and the share of an error that a step leaves.
 
-        Rows that depend on each other cannot be fitted all.
+        Linearly dependent rows cannot fit every right-hand side. Return None if refinement converges too slowly.
         """
         x, border, bordered = self._rows.x, self._border, self._bordered
         turned, whole = x.T, float(np.linalg.norm(right)) or 1.0
@@ -190,7 +190,7 @@ class _System:
         return None
 
     def refined(self, right: Array) -> tuple[Array, float, int] | None:
-        """Coefficients of a right side that can be fitted, or with a penalty, their last change, and steps."""
+        """Coefficients for a right-hand side that can be fitted, or with a penalty; their last change; and steps."""
         rows, x, turned, border = self._rows, self._rows.x, self._rows.x.T, self._border
         coef, shares, level = np.zeros(self._n_columns), np.zeros(len(right)), 0.0
         free, before, shrinking = float(border @ self._bordered), 1.0, EPS
@@ -198,7 +198,7 @@ class _System:
             update = self._shares(right - x @ coef - self._alpha * shares - level * border)
             by = float(border @ (shares + update)) / free if free > 0 else 0.0
             update, level = update - by * self._bordered, level + by
-            change = turned @ update  # of the rows themselves: coefficients stay in their span
+            change = turned @ update  # a combination of rows, so that coefficients stay in their span
             coef += change
             shares += update
             moved = max(_share(change, coef), _share(change * rows.length, coef * rows.length))
@@ -212,7 +212,7 @@ class _System:
 
 
 def _sizes_of_groups(rows: CentredRows) -> Array:
-    """The length of the longest row that can be reached from each column and each row; 1 for empty ones."""
+    """Length of the longest row in the connected component of each column and each row; 1 for empty ones."""
     graph = block_array([[None, rows.x.T], [rows.x, None]], format="csr")
     count, group = connected_components(graph, directed=False)
     longest, squares = np.zeros(count), np.zeros(len(rows.root))

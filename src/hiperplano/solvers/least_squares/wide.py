@@ -68,22 +68,22 @@ def wide_least_squares(
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² in the span of the rows.
 
-    By the products of the rows if the penalty can be seen beside their rounding, otherwise by their singular values.
-    Without a penalty many coefficients fit equally well; those of minimum norm are taken.
+    X·Xᵀ is used if it is accurate enough, otherwise an orthogonal factorisation or the singular values of the rows.
+    Without a penalty the solution is not unique, and that of minimum norm is taken.
 
     Parameters
     ----------
     design : Design
-        Its rows are brought to the host: they are fewer than its columns.
+        Design with fewer rows than columns, which are collected in memory.
     alpha : ndarray of shape (targets,)
     positive : bool
         Constrain the coefficients to be non-negative.
     rows : CentredRows, optional
-        Of the design, where somebody has them already, and their products.
+        Centred rows of the design, if they are known.
     tol : float, default=1e-10
-        Relative length of the residual to reach by conjugate gradients.
+        Relative norm of the residual for conjugate gradients.
     max_iter : int, default=0
-        Most steps of conjugate gradients, for all targets together; then the products of the rows are taken.
+        Most steps of conjugate gradients, for all targets together, before X·Xᵀ is used.
     """
     with one_blas_thread():
         known, rows = rows, centred_rows(design, fit_intercept) if rows is None else rows
@@ -122,21 +122,21 @@ def wide_least_squares(
 def few_sparse_rows(
     design: Design, *, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, products: bool, last: bool
 ) -> LeastSquaresSolution | None:
-    """The same of sparse rows, which stay so: by conjugate gradients in their span, or by their products.
+    """The same for sparse rows, which stay sparse: by conjugate gradients in their span, or by X·Xᵀ.
 
-    None where neither gives the digits.
+    Return None if neither is accurate enough.
 
     Parameters
     ----------
     tol : float
-        Relative length of the residual to reach by conjugate gradients.
+        Relative norm of the residual for conjugate gradients.
     max_iter : int
         Most steps, for all targets together.
     products : bool
-        Whether the products of all pairs of rows can be held.
+        Whether X·Xᵀ fits in memory.
     last : bool
-        Whether rows are too many to be made dense: then their products must do, with the digits that they tell.
-        Rows that depend on each other have eigenvectors, unless they are too many for these, too.
+        Whether there are too many rows to make them dense. X·Xᵀ must then do, however accurate it is; if rows are
+        linearly dependent, its eigenvectors are used, unless there are too many rows for these as well.
     """
     with one_blas_thread():
         rows = sparse_rows(design, fit_intercept)
@@ -167,16 +167,16 @@ def few_sparse_rows(
 def factored_sparse_rows(
     design: Design, rows: CentredRows, *, alpha: Array, fit_intercept: bool
 ) -> LeastSquaresSolution | None:
-    """The same by elimination, for any number of rows; None where that does not give the digits."""
+    """The same by a sparse factorisation, for any number of rows; None if that is not accurate enough."""
     with one_blas_thread():
         end = None if rows.cancels else _by_sparse_factor(rows, alpha, fit_intercept)
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
 
 
 class _End(NamedTuple):
-    """An answer, its status without the digits.
+    """A solution, and its status without the clause on digits.
 
-    `factor` is rows with the same products of columns as all rows, at unit length, where they were found by the way.
+    `factor`, if known, has the same products of columns as the rows, with columns scaled to unit length.
     """
 
     coef: Array
@@ -223,7 +223,7 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
 
 
 def _single_rows(design: Design, rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
-    """The rows in float32, where they are dense, their system is well determined and the work is worth it."""
+    """The rows in float32, if they are dense, their system is well conditioned and this saves enough time."""
     if rows.is_sparse or not bool((alpha > 0).all()) or not Costs.of(design, len(alpha)).rounds_row_products:
         return None
     few = steps_at_most(rows, alpha, tol) <= _FEW_STEPS or too_few_digits(rows, alpha)
@@ -233,10 +233,10 @@ def _single_rows(design: Design, rows: CentredRows, alpha: Array, tol: float) ->
 def _by_conjugate_gradients(
     rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, single: SingleRows | None = None
 ) -> _End | None:
-    """(x·xᵀ + alpha)·shares = y by conjugate gradients; None where `max_iter` steps are too few, or would be.
+    """(x·xᵀ + alpha)·shares = y by conjugate gradients; None if `max_iter` steps are not enough, or will not be.
 
-    The steps stay in the span of the rows, where without a penalty the minimum-norm solution is. If there are rows in
-    float32, they make the steps, from one residual in float64 to the next.
+    Steps stay in the span of the rows, which contains the minimum-norm solution. If float32 rows are given, steps use
+    them, and are restarted from residuals in float64.
     """
     sure = steps_at_most(rows, alpha, tol)
     max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
@@ -260,7 +260,7 @@ def _by_conjugate_gradients(
                 return None
             steps += len(found.steps)
             shares[:, 0] += found.x
-            coef[target] += rows.combined(found.x[:, None])[0]  # of this round: sums of all shares would cancel more
+            coef[target] += rows.combined(found.x[:, None])[0]  # sums of all shares would cancel more
             left = right - rows.scores(coef[[target]]) - strength * shares
             reached = float(np.linalg.norm(left)) / (size or 1.0)
             smallest, largest = found.eigenvalue_range()
@@ -277,17 +277,17 @@ def _by_conjugate_gradients(
 
 
 def _rank(rows: CentredRows, fit_intercept: bool) -> int:
-    """Independent columns, where rows are independent but for their mean."""
+    """Rank of the columns, if the rows are linearly independent except for their mean."""
     return min(len(rows.root) - int(fit_intercept), int(np.count_nonzero(rows.length)))
 
 
 def _depend(rows: CentredRows, alpha: Array, fit_intercept: bool) -> bool:
-    """Whether products of sparse rows have no inverse, whatever their numbers, as those of empty rows."""
+    """Whether X·Xᵀ of sparse rows is singular for structural reasons, such as empty rows."""
     return not bool(alpha.all()) and int(structural_rank(rows.x)) + int(fit_intercept) < len(rows.root)
 
 
 def _by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
-    """By elimination in sparse rows that seldom meet; None where ten digits are not left."""
+    """Solution by a sparse factorisation of rows that seldom share a column; None if refinement does not converge."""
     found = by_sparse_factor(rows, alpha, fit_intercept)
     if found is None:
         return None
@@ -300,7 +300,7 @@ def _by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _
 
 
 def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
-    """The same where rows depend on each other, as equal ones do: directions of length 0 are left out."""
+    """The same for linearly dependent rows, such as equal ones: directions with eigenvalue 0 are left out."""
     squares, turn = eigh(rows.products, check_finite=False, driver="evd")
     kept = squares > len(squares) * EPS * squares[-1]
     squares, turn = squares[kept], turn[:, kept]
@@ -315,9 +315,9 @@ def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
 def _by_row_products(
     rows: CentredRows, alpha: Array, fit_intercept: bool, single: SingleRows | None = None
 ) -> _End | None:
-    """xᵀ·(x·xᵀ + alpha)⁻¹·y, in the units of the data: without a penalty that is the minimum-norm solution.
+    """xᵀ·(x·xᵀ + alpha)⁻¹·y in the units of the data; without a penalty this is the minimum-norm solution.
 
-    None where the products of rows do not tell ten digits of it.
+    Return None if products of rows do not give ten digits.
     """
     end = None if single is None else _by_products(rows, alpha, fit_intercept, single.products, single.unit)
     return end or _by_products(rows, alpha, fit_intercept, rows.products, 1.0)
@@ -340,7 +340,7 @@ def _by_products(
         if strength > 0:
             made = refined_coefficients(found, rows, which, strength, most_lost)
         else:
-            longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
+            longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # at least the largest singular value
             made = summed_rows(found, rows, longest, most_lost)
         if made is None:
             return None
@@ -353,9 +353,9 @@ def _by_products(
 
 
 def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
-    """Minimum-norm solutions of [x, √alpha]·z = y from a triangular factor of the rows, whose condition is not squared.
+    """Minimum-norm solutions of [x, √alpha]·z = y by a triangular factor of the rows, not of their products.
 
-    None where ten digits of them are not left: then singular values tell what is rounding.
+    Return None if they have fewer than ten digits; singular values then show what is a rounding error.
     """
     n, d = rows.x.shape
     coef, smallest = np.empty((len(alpha), d)), 1.0  # reciprocal condition
@@ -379,7 +379,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
 
 
 def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
-    """alpha·coef = xᵀ·r, solved for columns shorter than the penalty: their coefficients are small beside others'."""
+    """Recompute small coefficients, of columns shorter than the penalty, from alpha·coef = xᵀ·r."""
     r = rows.right - rows.x @ coef.T
     penalty = alpha[:, None]
     small = rows.length < np.sqrt(penalty)
@@ -387,7 +387,7 @@ def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
 
 
 def _nonnegative(rows: CentredRows, alpha: Array) -> Array:
-    """In coordinates where columns with their penalty have unit length, and signs are the same."""
+    """Non-negative solution, computed with columns scaled to unit length with their penalty."""
     answers = []
     for right, strength in zip(rows.right.T, alpha, strict=True):
         root = np.sqrt(strength)

@@ -1,4 +1,4 @@
-"""A certificate that a likelihood has its maximum where its gradient nearly vanishes: no plane separates rows."""
+"""Test that a likelihood has a finite maximum near a point with a tiny gradient: no plane separates the classes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,29 @@ from hiperplano.solvers.lbfgs import State
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.sampling.sample import SquaredLengths
 
-_MOST_PRODUCTS = 100  # with the Hessian: the matrix, and its eigenvalues, cost more where there are many parameters
-_SEEN = 1e-4  # share of what a random vector has of one direction on average: one of ten thousand has less
-_SURE = 10.0  # times the least curvature needed, since conjugate gradients see it a little too large
+_MOST_PRODUCTS = 100  # most products with the Hessian
+# Relative residual of conjugate gradients, as a share of 1/√size. Only one random vector in ten thousand has a smaller
+# component along a given direction.
+_RESIDUAL = 1e-4
+_SAFETY = 10.0  # safety factor, since conjugate gradients overestimate the smallest eigenvalue a little
 
 
 def is_bounded(problem: Likelihood, state: State) -> bool:
-    """Whether curvature rules out a direction along which the likelihood grows without end; False leaves it open.
+    """Whether the curvature rules out a direction along which the likelihood grows without bound.
 
-    Along such a direction u no row v comes closer to another class: m = (u_own − u_k)·v ≥ 0 for all classes k. Then the
-    mean of Σ p·m is −gradient·u, and that of Σ p·m² an upper bound of uᵀ·Hessian·u, so that this is at most
-    2·‖u‖²·‖gradient‖·max‖v‖. The Hessian's least eigenvalue comes from conjugate gradients with a random right side.
+    Along such a direction u, the margin of a row v to another class k does not shrink: m = (u_own − u_k)·v ≥ 0. The
+    mean of Σ p·m is −gradient·u, and the mean of Σ p·m² is an upper bound of uᵀ·Hessian·u. So uᵀ·Hessian·u is at most
+    2·‖u‖²·‖gradient‖·max‖v‖. No such direction exists if the smallest eigenvalue of the Hessian is larger; it is
+    estimated by conjugate gradients with a random right-hand side.
+
+    Returns
+    -------
+    bool
+        False if nothing is proved.
     """
     design, scale, shape = problem.design, problem.scale, state.theta.shape
     longest = float(np.sqrt(1.0 + design.collect(design.map(SquaredLengths(scale))).max()))
-    needed = _SURE * 2.0 * longest * float(np.linalg.norm(state.gradient))
+    needed = _SAFETY * 2.0 * longest * float(np.linalg.norm(state.gradient))
     curvature = problem.curvature_at(state.theta)
     right = np.random.default_rng(0).normal(size=shape)
     right[:, scale.fit_intercept :][:, scale.constant] = 0.0
@@ -41,7 +49,7 @@ def is_bounded(problem: Likelihood, state: State) -> bool:
         product,
         problem.balanced(right * np.sqrt(curvature.diagonal)).ravel(),
         atol=0.0,
-        rtol=_SEEN / np.sqrt(right.size),
+        rtol=_RESIDUAL / np.sqrt(right.size),
         max_iter=_MOST_PRODUCTS,
         preconditioner=partial(np.multiply, 1.0 / curvature.diagonal.ravel()),
     )

@@ -1,4 +1,4 @@
-"""Columns that depend on each other, without a penalty: coefficients of minimum norm among those of equal scores."""
+"""Minimum-norm coefficients for fits without a penalty to linearly dependent columns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 
 
 def curvature_of_columns(hessian: Array, n_scores: int) -> Array:
-    """A sum of curvature·v·vᵀ over the rows v = [1, z], of one score or of the difference of two.
+    """Σ curvature·v·vᵀ over the rows v = [1, z], for one score, or for the difference of the first two.
 
-    Where it shows nothing, no score does.
+    Its null space contains the directions in which rows do not vary, which are the same for all scores.
     """
     if n_scores == 1:
         return hessian
@@ -23,27 +23,29 @@ def curvature_of_columns(hessian: Array, n_scores: int) -> Array:
 
 
 def shortest_parameters(theta: Array, hessian: Array, scale: ColumnScale) -> tuple[Array, int]:
-    """Standardised parameters with the same scores whose coefficients, in the units of the data, have minimum norm.
+    """Parameters with the same scores whose coefficients, in the units of the data, have minimum norm.
 
     Parameters
     ----------
     theta : ndarray of shape (scores, size)
+        Standardised parameters.
     hessian : ndarray
-        At theta.
+        Hessian at `theta`.
 
     Returns
     -------
     theta : ndarray of shape (scores, size)
+        Standardised parameters.
     rank : int
-        Independent columns, of those that vary.
+        Rank of the columns that are not constant.
     """
     first = int(scale.fit_intercept)
-    # Rows are centred: a relation between columns has no constant in it.
+    # Rows are centred, so that linear relations between columns have no constant term.
     null = SymmetricSolver(curvature_of_columns(hessian, len(theta))[first:, first:]).null
     varying = int(np.count_nonzero(~scale.constant))
     if not null.size:
         return theta, varying
-    free = graded_qr(scale.scale[:, None] * null)[0]  # directions in which coefficients may go
+    free = graded_qr(scale.scale[:, None] * null)[0]  # directions of coefficients that do not change scores
     coef, _ = scale.coefficients(theta)
     shorter = theta.copy()
     shorter[:, first:] = (coef - (coef @ free) @ free.T) / scale.scale

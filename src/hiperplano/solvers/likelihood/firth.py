@@ -19,27 +19,29 @@ from hiperplano.solvers.likelihood.orthogonal_rows import TransformedSums, with_
 from hiperplano.solvers.likelihood.solution import LogisticSolution
 from hiperplano.solvers.newton import Minimum, newton
 
-LONGEST_STEP = 5.0  # in coordinates where rows have unit spread
+LONGEST_STEP = 5.0  # largest change of a parameter in one step, in coordinates where rows have second moments of 1
 _LOSS = Logistic()
-_SLOW = 0.1  # share of the gain expected before that is still expected after a step
-_SETTLED = 1e-9  # next step of the parameters, relative, at which they stand still
-_MOST_COORDINATES = 128
-_STEEP = 0.1  # least curvature, as a share of the information, that a step counts on where there is none
-_DEPENDENT = 1e-14  # mean square, as a share of the largest, of a direction in which rows do not vary
+_SLOW = 0.1  # convergence is slow if a step leaves more than this share of the expected gain
+_SETTLED = 1e-9  # largest last step, relative to the largest parameter or 1
+_MOST_COORDINATES = 128  # most coordinates for which `logdet_hessian` is computed
+_LEAST_CURVATURE = 0.1  # curvature assumed where the likelihood is not concave, as a share of the information
+_DEPENDENT = 1e-14  # largest mean square of rows along a direction in which they do not vary, as a share of the largest
 
 
 @dataclass(frozen=True)
 class FirthSolution(LogisticSolution):
-    """A Firth fit. In memory it keeps its rows, which the profile of the likelihood needs; in files it does not.
+    """A Firth fit. It keeps the rows in memory, for profile likelihoods, but does not write them to files.
 
     Attributes
     ----------
     penalised_loglik : float
         Log-likelihood plus ½·log det of the information, in the units of the data.
     problem : FirthLikelihood or None
-        None in a solution that comes from a file or from another process.
+        The likelihood with its rows; None in a solution that was loaded from a file or sent by another process.
+    theta : ndarray of shape (k,)
+        The maximum, in the coordinates of `problem`.
     profiles : dict
-        Ends of intervals and p-values of all coefficients, by level: those that were asked for.
+        Limits of confidence intervals and p-values of all coefficients, by level, for the levels requested so far.
     """
 
     problem: FirthLikelihood | None = field(kw_only=True, repr=False)
@@ -52,17 +54,17 @@ class FirthSolution(LogisticSolution):
         return False
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is written to files: no rows, which may be many, and confidential."""
+        """The state without the rows, which may be large and confidential."""
         return super().__getstate__() | {"problem": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FirthSolution:
-        """A copy in memory keeps the rows, and shares them."""
+        """Copy all but the rows, which are shared."""
         copied = {name: deepcopy(value, memo) for name, value in vars(self).items() if name != "problem"}
         return FirthSolution(**copied, problem=self.problem)
 
 
 class Evaluation(NamedTuple):
-    """Penalised log-likelihood, its modified score, and the information with its triangular factor at a point."""
+    """Penalised log-likelihood, its gradient (the modified score), the information, and its Cholesky factor."""
 
     value: float
     score: Array
@@ -71,33 +73,35 @@ class Evaluation(NamedTuple):
 
 
 class FirthLikelihood:
-    """l(θ) + ½·log det I(θ); the score adds h·(½ − p) to every residual, h the leverage.
+    """l(θ) + ½·log det I(θ). Its score adds h·(½ − p) to every residual, where h is the leverage.
 
-    The likelihood is the same in any coordinates. So rows are taken in those where their second moments are the
-    identity: nearly dependent columns are then as easy as any, and exactly dependent ones leave fewer coordinates.
+    Up to a constant, the likelihood does not depend on the coordinates. Here rows are transformed to second moments
+    equal to the identity matrix. Nearly dependent columns then cause no difficulty, and linearly dependent ones lead to
+    fewer coordinates.
 
     Parameters
     ----------
     design : Design
-        With a target of −1 and +1.
+        Targets are −1 and +1.
+    scale : ColumnScale
 
     Attributes
     ----------
     basis : ndarray of shape (size, k)
-        From these coordinates θ to standardised parameters.
+        Maps the coordinates θ to standardised parameters.
     design : Design
-        With rows in these coordinates as a row vector.
+        The design, with transformed rows as a row vector.
     total : float
         Sum of the weights.
     passes : int
-        Over the rows so far.
+        Number of passes over the rows so far.
     """
 
     def __init__(self, design: Design, scale: ColumnScale) -> None:
         _, _, hessian = Likelihood(design, scale, 1, 0.0).evaluate_with_hessian(np.zeros((1, scale.size)))
         values, vectors = np.linalg.eigh(4.0 * hessian)
         kept = values > _DEPENDENT * values[-1]
-        kept[: -design.n_rows] = False  # rows span no more than their number; what seems to be more is rounding
+        kept[: -design.n_rows] = False  # the rank is at most the number of rows; the rest is rounding error
         self._root = np.sqrt(values[kept])
         self.basis = vectors[:, kept] / self._root
         self.design = with_transformed_rows(design, scale, self.basis)
@@ -105,15 +109,15 @@ class FirthLikelihood:
         self.passes = 2
 
     def point(self, parameters: Array) -> Array:
-        """θ of standardised parameters."""
+        """Coordinates θ of standardised parameters."""
         return np.asarray((parameters @ self.basis) * self._root**2)
 
     def log_volume(self) -> float:
-        """What these coordinates add to ½·log det of the information in standardised ones."""
+        """½·log det of the information in these coordinates minus that in standardised ones."""
         return -float(np.log(self._root).sum())
 
     def evaluate(self, theta: Array) -> Evaluation:
-        """Value, modified score and information."""
+        """Value, modified score and information, in two passes."""
         self.passes += 2
         loss, gradient, information = self.design.fold(TransformedSums(_LOSS, theta[None]))
         upper, failed = lapack.dpotrf(information, lower=0, clean=1)
@@ -124,11 +128,11 @@ class FirthLikelihood:
         return Evaluation(bonus - float(loss[0]), extra - gradient[0], information, upper)
 
     def logdet_hessian(self, theta: Array, here: Evaluation) -> Array:
-        """Second derivatives of −½·log det I(θ): added to the information they give the whole curvature.
+        """Hessian of −½·log det I(θ). Its sum with the information is the Hessian of the negative likelihood.
 
-        With v the curvature of the loss, z a row after which I is the identity, and t = tanh(score/2), so that
-        v′ = −v·t and v″ = v·(3t² − 1)/2, they are −½·Σᵢ v″ᵢ·‖zᵢ‖²·xᵢxᵢᵀ + ½·Σₐ≤ᵦ mₐᵦ·TₐᵦTₐᵦᵀ, where
-        Tₐᵦ = Σᵢ v′ᵢ·zᵢₐ·zᵢᵦ·xᵢ and m is 1 on the diagonal and 2 beside it.
+        Let v be the curvature of the loss, z a row in coordinates where I is the identity, and t = tanh(score/2), so
+        that v′ = −v·t and v″ = v·(3t² − 1)/2. The Hessian is −½·Σᵢ v″ᵢ·‖zᵢ‖²·xᵢxᵢᵀ + ½·Σₐ≤ᵦ mₐᵦ·TₐᵦTₐᵦᵀ, where
+        Tₐᵦ = Σᵢ v′ᵢ·zᵢₐ·zᵢᵦ·xᵢ, and m is 1 if a = b and 2 otherwise.
         """
         left, right = np.triu_indices(len(theta))
         self.passes += 1
@@ -142,21 +146,24 @@ class FirthLikelihood:
         return len(self._root) <= _MOST_COORDINATES
 
     def maximise(self, theta: Array, span: Array | None, tol: float, max_steps: int) -> tuple[Array, Minimum]:
-        """Newton steps; with `span`, only along its columns.
+        """Maximise by Newton's method, over all θ or over a subspace through the start.
 
         Parameters
         ----------
         theta : ndarray of shape (k,)
             Where to start.
         span : ndarray of shape (k, r) or None
+            Basis of the subspace, in columns.
         tol : float
-            Largest entry of the score, over the sum of the weights.
+            Largest entry of the score, divided by the sum of the weights.
+        max_steps : int
 
         Returns
         -------
         theta : ndarray of shape (k,)
+            The maximum.
         end : Minimum
-            Of −value/total, in the coordinates of `span`.
+            The minimum of −value/total, in the coordinates of `span`.
         """
         problem = _NegativeFirth(self, theta, span)
         start = np.zeros(len(theta) if span is None else span.shape[1])
@@ -165,9 +172,9 @@ class FirthLikelihood:
 
 
 class _NegativeFirth:
-    """−(l + ½·log det I)/Σw about a point, along the columns of a matrix if one is given, as `newton` takes it.
+    """−(l + ½·log det I)/Σw relative to a point, along the columns of a matrix if one is given, for `newton`.
 
-    The information stands for the Hessian, until steps gain too slowly: then what it lacks is added.
+    The information is used as the Hessian. If convergence is slow, `logdet_hessian` is added.
     """
 
     def __init__(self, problem: FirthLikelihood, origin: Array, span: Array | None) -> None:
@@ -176,7 +183,7 @@ class _NegativeFirth:
         self._gain = np.inf
 
     def point(self, theta: Array) -> Array:
-        """θ of all coordinates."""
+        """θ in all coordinates."""
         return self._origin + (theta if self._span is None else self._span @ theta)
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
@@ -202,7 +209,7 @@ class _NegativeFirth:
 
 
 class Curvature(NamedTuple):
-    """Curvature of Firth's likelihood at a point: the information, and `logdet_hessian` where that is known."""
+    """Negative Hessian of Firth's likelihood at a point: the information, plus `logdet_hessian` if that is known."""
 
     information: Array
     logdet: Array | float
@@ -212,27 +219,27 @@ class Curvature(NamedTuple):
         return self.information + self.logdet
 
     def across(self, span: Array) -> Curvature:
-        """Within the columns of `span`."""
+        """The curvature along the columns of `span`."""
         information = span.T @ self.information @ span
         return Curvature(information, span.T @ self.whole @ span - information)
 
     @property
     def positive(self) -> Array:
-        """The whole, and where that is not concave a matrix whose Newton steps go upwards all the same."""
+        """The whole, or, if it is not positive definite, a similar matrix whose Newton steps are ascent directions."""
         whole = self.whole
         if not lapack.dpotrf(whole, lower=0)[1]:
             return whole
         try:
             values, vectors = eigh(whole, self.information)
-        except np.linalg.LinAlgError:  # singular up to rounding: the value is next to −∞, whatever leads away will do
+        except np.linalg.LinAlgError:  # the information is singular up to rounding; any way out will do
             values, vectors = eigh(whole)
             sizes = np.abs(values)
-            return np.asarray((vectors * np.maximum(sizes, _STEEP * sizes.max(initial=0.0))) @ vectors.T)
-        half = (self.information @ vectors) * np.sqrt(np.maximum(np.abs(values), _STEEP))
+            return np.asarray((vectors * np.maximum(sizes, _LEAST_CURVATURE * sizes.max(initial=0.0))) @ vectors.T)
+        half = (self.information @ vectors) * np.sqrt(np.maximum(np.abs(values), _LEAST_CURVATURE))
         return np.asarray(half @ half.T)
 
     def solve(self, right: Array) -> Array:
-        """The inverse of `positive` times `right`: what a Newton step takes."""
+        """The inverse of `positive` times `right`, as for a Newton step."""
         if self.information.shape[0] == 0:
             return np.zeros_like(right)
         return np.asarray(lapack.dposv(self.positive, right, lower=0)[1])
@@ -240,7 +247,7 @@ class Curvature(NamedTuple):
 
 @dataclass(frozen=True)
 class _Leverages:
-    """Rows as columns after which the information is the identity, scores and leverages."""
+    """Rows, as columns, in coordinates where the information is the identity; scores; and leverages."""
 
     theta: Array
     upper: Array
@@ -256,7 +263,7 @@ class _Leverages:
 
 @dataclass(frozen=True)
 class _LeverageScore:
-    """Σ h·(½ − p)·x, p the chance of the class +1."""
+    """Σ h·(½ − p)·x, where p is the probability of the class +1."""
 
     theta: Array
     upper: Array
@@ -287,12 +294,19 @@ class _LogdetSums:
 def fit_firth(
     design: Design, *, fit_intercept: bool, tol: float, max_iter: int, start: tuple[Array, Array] | None = None
 ) -> FirthSolution:
-    """Maximise Firth's likelihood for a target of −1 and +1.
+    """Maximise Firth's likelihood.
 
     Parameters
     ----------
+    design : Design
+        Targets are −1 and +1.
+    fit_intercept : bool
     tol : float
-        Largest entry of the score, over the sum of the weights.
+        Largest entry of the score, divided by the sum of the weights.
+    max_iter : int
+        Most steps.
+    start : tuple of ndarray, optional
+        Coefficients and intercepts to start from; zeros by default.
     """
     with one_blas_thread():
         scale = ColumnScale.exact(design, fit_intercept)

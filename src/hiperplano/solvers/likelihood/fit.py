@@ -1,9 +1,10 @@
 """Logistic and softmax regression in as few passes over the rows as possible.
 
-Tall data: the solution of a sample is a start whose error is that of the sample, and its Hessian a preconditioner with
-which the whole problem is nearly round; L-BFGS then needs a handful of passes. Where a Hessian costs no more than a few
-passes: Newton. Otherwise L-BFGS on centred standardised columns, which buys a better preconditioner when as much has
-been spent on passes as it costs (`solvers/cost.py`).
+- Many rows: a sample is solved first. Its solution is the start, and its Hessian a preconditioner for L-BFGS, which
+  then needs only a few passes over all rows.
+- A Hessian costs no more than a few passes: Newton's method.
+- Otherwise: L-BFGS on standardised columns. It computes a better preconditioner once the passes made so far have cost
+  as much (`solvers/cost.py`).
 """
 
 from __future__ import annotations
@@ -43,26 +44,31 @@ from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
 
-FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
-_SMALL = 2e6  # cost of a Hessian up to which standard errors have all digits,
-_SETTLED_SMALL = 1e-12  # and `SETTLED` there
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
-_NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
-_NEWTON_TO_KEEP = 3.0  # the same where one is to be kept, so that L-BFGS needs two at least and Newton none besides
-_WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several classes
-_WORTH_ONE_OF_SCORES = 4.0  # to save several
-_CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
-_AT_ONCE_IN_SPAN = 12.0  # passes that products of rows may cost to be bought before the first step, or with several
-_AT_ONCE_OF_SCORES = 20.0  # classes, which take more passes
-_MOST_CURVATURE = 0.25  # of a logistic loss
-_CLOSE = 0.01  # of `tol`, that a last step without a pass may leave of parameters: with its default, 9 digits are the
-# same for other blocks of rows
-_GAP = 1e-6  # share of the objective that may be left
-_LEAST_SHARE = 0.01  # of a mean loss, that its curvature in standardised columns is at least
-_MOST_CLOSER, _LEAST_TOL = 5, 1e-15
-_FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
-_FURTHER = 300  # steps to go on for, to see whether scores still grow
-MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
+FEW_CELLS = 2**22  # most numbers of a table in memory that is copied to float64: 32 MB
+MOST_KEPT = 512  # most parameters for which the Hessian at the solution is kept, for standard errors
+# Without a penalty, if a Hessian costs no more nanoseconds than the first number, Newton's method continues until its
+# steps are below the second one (otherwise `SETTLED`): standard errors then have full precision.
+_CHEAP_HESSIAN, _SETTLED_CHEAP = 2e6, 1e-12
+
+# Costs in passes over all rows. Where two are given, the second is for several classes, which need more passes.
+_NEWTON = 2.0  # most for a Hessian in Newton's method
+_NEWTON_KEPT = 3.0  # the same if the Hessian at the solution is kept, which L-BFGS would have to compute as well
+_CORRECTED_NEWTON, _CORRECTED_NEWTON_CLASSES = 1.8, 4.0  # most for the Hessian of all rows in `newton_by_sample`
+_SPAN_FIRST, _SPAN_FIRST_CLASSES = 12.0, 20.0  # most for products of rows that are computed before the first step
+
+_SPAN_TOL = 0.3  # tolerance in the span of the rows, as a share of `tol`: gradients have other units there
+_MOST_CURVATURE = 0.25  # largest second derivative of the logistic loss
+# Largest expected error after the last step, which is taken without a pass, as a share of `tol`. With the default
+# `tol`, fits to the same rows in other blocks then agree to 9 digits.
+_LAST_ERROR = 0.01
+
+_GAP = 1e-6  # largest estimated distance of the objective from its minimum, as a share of the objective
+_CURVATURE_SHARE = 0.01  # assumed curvature of the mean loss in standardised columns, as a share of the objective
+_MOST_REFINEMENTS, _LEAST_TOL = 5, 1e-15  # of `_refined`
+
+_FAR_OUT = 10.0  # if classes are separated and the gradient is below 1e-8, some rows have a larger margin than this
+_STEPS_OUT = 300  # most steps of L-BFGS that test whether scores still grow
 
 
 def fit_likelihood(
@@ -84,24 +90,27 @@ def fit_likelihood(
     Parameters
     ----------
     design : Design
-        Target: −1 and +1 with one score, otherwise the numbers of the classes.
+        Targets are −1 and +1 for two classes, otherwise class numbers.
     n_scores : int
-        1 for two classes, otherwise their number.
+        1 for two classes, otherwise the number of classes.
     strength : float
-        λ on the mean loss.
+        Penalty λ, relative to the mean loss.
     solver : str
         One of `SOLVERS`.
     tol : float
-        Largest entry of the gradient, standardised columns, at which to stop.
+        Largest entry of the gradient at the solution (standardised columns).
     max_iter : int
         Most steps.
+    start : tuple of ndarray, optional
+        Coefficients and intercepts to start from.
     keep_hessian : bool
-        Whether to keep the Hessian at the solution of a fit without penalty, at the cost of one more pass, if it is not
-        too large. (Standard errors of a penalised fit are a guide at best: it keeps the one that it needed, if any.)
+        Whether the solution of a fit without a penalty keeps its Hessian for standard errors, at the cost of one more
+        pass, if there are at most `MOST_KEPT` parameters. A penalised fit keeps a Hessian only if its solver computed
+        one at the end.
     check_finite : bool
-        Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
+        Whether rows may contain NaN, infinity or numbers out of range; these raise `NonFiniteRows`.
     watch : callable, optional
-        Is told coefficients and intercepts at the start and after every step.
+        Called with coefficients and intercepts, at the start and after every step.
     """
     columns = HeldColumns.of(design) if strength > 0 and n_scores * design.n_columns > MOST_KEPT else None
     if columns is not None:
@@ -135,36 +144,37 @@ def fit_likelihood(
         theta = None if start is None else problem.balanced(scale.parameters(*start))
         wanted = keep_hessian and strength == 0 and n_scores * scale.size <= MOST_KEPT
         samples: list[Design] = [sample] if sample is not None and start is None else []
-        del sample  # whoever takes it out of the list can let it go before making another
+        del sample  # the list holds the only reference, so that the sample can be freed before another is drawn
         method, end = _minimise(problem, theta, samples, solver, tol, max_iter, wanted)
         if strength > 0:
-            method, end = _closer(problem, method, end, solver, tol, max_iter)
+            method, end = _refined(problem, method, end, solver, tol, max_iter)
         if wanted and end.hessian is None and solver != "gradient" and not end.state.stalled:
-            # One more pass, for standard errors; it also tells whether the parameters have settled.
+            # Newton's method computes the Hessian, and continues if the parameters have not settled.
             end = continued(problem, end.state, tol, max_iter, _settled(problem))
         rank = None
         if strength == 0:
             method, end, rank = _beyond_the_hessian(problem, method, end, tol, max_iter)
-        if wanted and end.hessian is None:  # the plain way has none on its own
+        if wanted and end.hessian is None:  # after gradient descent, or after a stall
             end = end._replace(hessian=problem.evaluate_with_hessian(end.state.theta)[2])
     return logistic_solution(problem, end, method, tol, rank)
 
 
 def _check_range(design: Design, scale: ColumnScale, all_met: bool) -> None:
-    """Raise `NonFiniteRows` where validation would have refused the rows, as far as the scale of columns tells."""
+    """Raise `NonFiniteRows` if the scale of the columns shows rows that validation would refuse."""
     if not scale.in_range:
         raise NonFiniteRows
     if all_met and bool((scale.constant & (scale.shift == 0)).any()):
         try:
-            refuse_out_of_range(design)  # squares of the smallest numbers vanish: their column seems to hold nothing
+            refuse_out_of_range(design)  # squares of tiny numbers underflow, so that their column seems to be zero
         except InvalidData as problem:
             raise NonFiniteRows from problem
 
 
 class _Watch:
-    """Tells coefficients of the states of several solvers, one after the other, as those of one walk.
+    """Reports the states of several solvers, which run one after the other, as those of one minimisation.
 
-    Where a solver begins, the one before it ended; and Newton's last step, which costs no pass, is not counted.
+    It leaves out the first state of each later solver, which is the last one of the solver before it, and Newton's last
+    step, which is not counted as a step.
     """
 
     def __init__(self, problem: Likelihood, tell: Callable[[Array, Array], None]) -> None:
@@ -186,30 +196,30 @@ def _minimise(
     max_iter: int,
     hessian_follows: bool = False,
 ) -> tuple[Message, Minimum]:
-    """The way that the shape of the data calls for, or the one asked for.
+    """Minimise by `solver`, or by the method that suits the shape of the data.
 
-    Where Newton's method follows, for a Hessian at the end, it takes the last step, too.
+    With `hessian_follows`, Newton's method continues from the end, and computes the Hessian there.
     """
     other = other_way(problem, start, samples, solver, tol, max_iter, hessian_follows)
     if other is not None:
         return other
-    close = _settled(problem) if hessian_follows else _CLOSE * tol
+    close = _settled(problem) if hessian_follows else _LAST_ERROR * tol
     method, end = PreconditionedLBFGS(problem, samples, tol, max_iter, close, hessian_follows).minimise(start)
     end.state.take_next_step()
     return method, end
 
 
-def _closer(
+def _refined(
     problem: Likelihood, method: Message, end: Minimum, solver: str, tol: float, max_iter: int
 ) -> tuple[Message, Minimum]:
-    """Go on where the objective is so small that a gradient of `tol` leaves more than a share of it.
+    """Continue with a smaller tolerance if the objective may still be far above its minimum, relative to its size.
 
-    Classes that are nearly separated, with a weak penalty: losses vanish with their slopes and curvatures.
+    This happens with a weak penalty and nearly separated classes: the loss, its slope and its curvature are then tiny.
     """
-    for _ in range(_MOST_CLOSER):
+    for _ in range(_MOST_REFINEMENTS):
         state = end.state
-        # Where losses are small, curvatures are about as small.
-        curvature = problem.penalty.strength + _LEAST_SHARE * state.value
+        # If losses are small, curvatures are of about the same size.
+        curvature = problem.penalty.strength + _CURVATURE_SHARE * state.value
         gap = 0.5 * float(np.sum(state.gradient**2 / curvature))
         if state.largest > tol or state.steps >= max_iter or gap <= _GAP * state.value:
             break
@@ -234,9 +244,9 @@ def other_way(
     max_iter: int,
     hessian_follows: bool = False,
 ) -> tuple[Message, Minimum] | None:
-    """What is faster than L-BFGS on all rows and columns, or was asked for; None if nothing is."""
+    """Minimise by a method other than L-BFGS on all rows, if one is faster or was asked for; otherwise return None."""
     costs = Costs.of(problem.design, problem.n_scores)
-    few_passes = not samples and costs.hessian <= (_NEWTON_TO_KEEP if hessian_follows else _NEWTON) * costs.gradient
+    few_passes = not samples and costs.hessian <= (_NEWTON_KEPT if hessian_follows else _NEWTON) * costs.gradient
     if prod(problem.shape) <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
         return Message("Newton"), problem.newton(start, tol, max_iter, _settled(problem))
     if solver == "gradient":
@@ -244,7 +254,7 @@ def other_way(
         return Message("gradient with a dynamic rate"), Minimum(
             gradient_descent(problem, theta, tol, max_iter, problem.watch)
         )
-    worth = _WORTH_ONE if problem.n_scores == 1 else _WORTH_ONE_OF_SCORES
+    worth = _CORRECTED_NEWTON if problem.n_scores == 1 else _CORRECTED_NEWTON_CLASSES
     if samples and solver == "auto" and costs.hessian <= worth * costs.gradient:
         return _from_sample(problem, samples.pop(), tol, max_iter, hessian_follows)
     if is_wide(problem.design):
@@ -255,7 +265,7 @@ def other_way(
 def _from_sample(
     problem: Likelihood, sample: Design, tol: float, max_iter: int, hessian_follows: bool
 ) -> tuple[Message, Minimum]:
-    """From the solution of a sample with one Hessian of all rows; Newton's method where the sample is not like them."""
+    """Start from the solution of a sample, with one Hessian of all rows; Newton's method if the sample is no help."""
     part = on_sample(problem, sample)
     start = solution_of_sample(part).state.theta
     end = newton_by_sample(problem, part, start, tol, max_iter, SETTLED if hessian_follows else None)
@@ -268,15 +278,16 @@ def _from_sample(
 
 
 def _in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter: int) -> tuple[Message, Minimum]:
-    """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
+    """L-BFGS on all columns until it has cost as much as the products of rows, then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
     price = 0.0 if problem.has_row_span else costs.row_products / costs.gradient
-    # A penalty as strong as the curvature of the loss leaves few passes; a weaker one leaves more than products cost.
+    # With a penalty stronger than the curvature of the loss, a few passes are enough. With a weaker one, L-BFGS needs
+    # more passes than the products of rows cost.
     weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
-    at_once = weak and price <= (_AT_ONCE_IN_SPAN if problem.n_scores == 1 else _AT_ONCE_OF_SCORES)
+    at_once = weak and price <= (_SPAN_FIRST if problem.n_scores == 1 else _SPAN_FIRST_CLASSES)
     theta, steps = problem.prior() if start is None else start, 0
-    if start is not None or not at_once:  # another penalty's end may be that of this one
+    if start is not None or not at_once:  # a start from another penalty may be a solution already
         passes = SinglePrecision(problem, tol)
         state = told(problem, Purchase(theta, plain), passes.evaluate)
         budget = Budget(0.0 if at_once else price, tol)
@@ -287,27 +298,28 @@ def _in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter:
     span, watch = problem.in_row_span, problem.watch
     span.problem.watch = None if watch is None else lambda inner: watch(replace(inner, theta=span.expand(inner.theta)))
     share = problem.design.n_rows / problem.design.n_columns
-    method, end = _minimise(span.problem, span.reduce(theta), [], "auto", _CLOSER * tol, max_iter - steps)
+    method, end = _minimise(span.problem, span.reduce(theta), [], "auto", _SPAN_TOL * tol, max_iter - steps)
     problem.passes += span.problem.passes * share
     theta, steps = span.expand(end.state.theta), steps + end.state.steps
     state = State(theta, *problem.evaluate(theta), steps)
-    # What rounding of the products has left, if anything.
+    # Correct rounding errors of the products of rows, if there are any.
     state = drive(lbfgs(state, plain, tol, max_iter, watch=problem.watch), problem.evaluate)
     return Message("{method} in the span of the rows", method=method), Minimum(state, None, end.unbounded)
 
 
 def _settled(problem: Likelihood) -> float:
-    """Next step of Newton's method at which parameters stand still: what standard errors are about as accurate as."""
-    small = problem.strength == 0 and Costs.of(problem.design, problem.n_scores).hessian <= _SMALL
-    return _SETTLED_SMALL if small else SETTLED
+    """Largest last step of Newton's method; standard errors are about as accurate."""
+    small = problem.strength == 0 and Costs.of(problem.design, problem.n_scores).hessian <= _CHEAP_HESSIAN
+    return _SETTLED_CHEAP if small else SETTLED
 
 
 def _beyond_the_hessian(
     problem: Likelihood, method: Message, end: Minimum, tol: float, max_iter: int
 ) -> tuple[Message, Minimum, int | None]:
-    """What a Hessian cannot show without a penalty: a minimum at infinity, and directions that it hides.
+    """Check what a Hessian cannot show in a fit without a penalty.
 
-    Where columns depend on each other, the parameters become those of minimum norm; the last number is their rank.
+    The minimum may be at infinity, and the Hessian may be singular only up to rounding. If columns are linearly
+    dependent, the parameters of minimum norm are returned, and the rank of the columns (otherwise None).
     """
     singular = end.hessian is not None and SymmetricSolver(end.hessian).singular
     if not end.unbounded and (end.hessian is None or singular):
@@ -321,9 +333,9 @@ def _beyond_the_hessian(
 
 
 def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
-    """Whether the likelihood grows without bound from where it seems to have its maximum.
+    """Whether the likelihood has no maximum, although the gradient is small at the end of the minimisation.
 
-    That can look like a maximum: far out slopes vanish with the curvature.
+    Far from the origin, slopes of separated rows vanish, which looks like a maximum.
     """
     state = end.state
     if smallest_margin(problem, state.theta) > 0:
@@ -341,8 +353,8 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
         return False
     if few:
         return unbounded_columns(problem, state.theta) is not None
-    # Rows that a plane separates move by log(100) on the way to a gradient a hundred times smaller.
+    # Until the gradient is a hundred times smaller, scores of separated rows grow by about log(100).
     start = State(state.theta, state.value, state.gradient)
-    search = lbfgs(start, problem.diagonal_preconditioner(), 1e-2 * state.largest, _FURTHER)
+    search = lbfgs(start, problem.diagonal_preconditioner(), 1e-2 * state.largest, _STEPS_OUT)
     further = drive(search, problem.evaluate)
     return problem.largest_change(state.theta, further.theta) > 1.0

@@ -1,4 +1,4 @@
-"""Plain gradient steps with a dynamic rate: slow, and easy to follow."""
+"""Gradient descent with a dynamic step size: slow, but easy to follow."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.lbfgs import State
 from hiperplano.solvers.objective import Objective
 
-_FASTER, _SLOWER = 1.2, 0.5
-_SLOWEST = 1e-20
-_CLOSER = 0.01  # share of `tol` to go on to: other solvers end with a Newton step, and are as near as that
-_ROUNDING = 1e-14  # of the loss: where a step's gain is less, the gradient tells whether it was one
+_INCREASE, _DECREASE = 1.2, 0.5  # factors of the rate after a step that succeeds, and after one that fails
+_LEAST_RATE = 1e-20  # stop if the rate falls below this
+_TOL_SHARE = 0.01  # actual tolerance, as a share of `tol`: other solvers end with a Newton step, and are as accurate
+_ROUNDING = 1e-14  # relative changes of the loss up to this are rounding errors; the gradients are compared instead
 
 
 def gradient_descent(
@@ -23,25 +23,25 @@ def gradient_descent(
     max_steps: int,
     watch: Callable[[State], None] | None = None,
 ) -> State:
-    """θ ← θ − rate·gradient; the rate grows after a step that lowers the loss and shrinks after one that does not.
+    """θ ← θ − rate·gradient. The rate grows after a step that lowers the loss, and shrinks otherwise.
 
-    `watch` is told the first state and every one that a step led to.
+    `watch` is called with the first state, and with the state after every successful step.
     """
     state = State(theta, *problem.evaluate(theta))
     rate = 1.0
     if watch is not None:
         watch(state)
-    while state.largest > _CLOSER * tol and state.steps < max_steps and not state.stalled:
+    while state.largest > _TOL_SHARE * tol and state.steps < max_steps and not state.stalled:
         trial = state.theta - rate * state.gradient
         value, gradient = problem.evaluate(trial)
         flat = abs(value - state.value) <= _ROUNDING * abs(state.value)
         if np.linalg.norm(gradient) < np.linalg.norm(state.gradient) if flat else value < state.value:
             state = State(trial, value, gradient, state.steps + 1)
-            rate *= _FASTER
+            rate *= _INCREASE
             if watch is not None:
                 watch(state)
         else:
             state.steps += 1
-            rate *= _SLOWER
-            state.stalled = rate < _SLOWEST
+            rate *= _DECREASE
+            state.stalled = rate < _LEAST_RATE
     return state

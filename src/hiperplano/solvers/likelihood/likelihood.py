@@ -1,4 +1,4 @@
-"""The likelihood of logistic and softmax regression: an objective that knows the shares of the classes."""
+"""Negative log-likelihood of logistic and softmax regression, with starting points and preconditioners."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective, weighted_gram
 from hiperplano.solvers.truncated_newton import Curvature
 
-_LEAST_CURVATURE = 1e-12
-
-_EXPLAINED = 0.9  # classes separated better than that are not two Gaussians
+_LEAST_CURVATURE = 1e-12  # least diagonal entry of the Hessian
+# Largest share of the variance that counts as explained by the classes when the linear discriminant is computed:
+# classes that are better separated are not Gaussian.
+_EXPLAINED = 0.9
 
 
 class Discriminant(NamedTuple):
-    """A point, value and gradient there, and the mean of [1, z]·[1, z]ᵀ over all rows."""
+    """A starting point, value and gradient there, and the mean of [1, z]·[1, z]ᵀ over all rows."""
 
     theta: Array
     value: float
@@ -41,11 +42,16 @@ class Likelihood(Objective):
     Parameters
     ----------
     design : Design
-        Its target holds −1 and +1 for one score, and numbers of classes for several.
+        Targets are −1 and +1 for one score, and class numbers for several.
     n_scores : int
         1 for two classes, otherwise the number of classes.
-    strength, extra, check_finite
+    scale, strength, extra, check_finite
         As in `Objective`.
+
+    Attributes
+    ----------
+    watch : callable or None
+        Called with the state after every step of a solver.
     """
 
     def __init__(
@@ -59,19 +65,19 @@ class Likelihood(Objective):
     ) -> None:
         loss = Logistic() if n_scores == 1 else Softmax()
         super().__init__(design, loss, scale, n_scores, strength, extra, check_finite)
-        self.watch: Callable[[State], None] | None = None  # is told every state that a step of a solver leads to
+        self.watch: Callable[[State], None] | None = None
 
     def with_rows(self, design: Design, scale: ColumnScale) -> Self:
         return type(self)(design, scale, self.n_scores, self.strength)
 
     @cached_property
     def class_shares(self) -> Array:
-        """Shares of the classes by weight; for one score that of +1."""
+        """Share of each class in the sum of weights; for one score, that of the class +1."""
         weights = self.design.fold(ClassWeights(self.n_scores))[0]
         return weights[-1:] / self.total if self.n_scores == 1 else weights / self.total
 
     def prior(self) -> Array:
-        """Parameters that predict the shares of the classes, whatever the row."""
+        """Parameters that predict the class shares for every row; zeros without an intercept."""
         theta = np.zeros(self.shape)
         if self.scale.fit_intercept:
             share = np.clip(self.class_shares, 1e-12, 1 - 1e-12)
@@ -80,7 +86,7 @@ class Likelihood(Objective):
         return theta
 
     def prior_loss(self) -> float:
-        """Mean loss of the best constant, or of even chances if there is no intercept."""
+        """Mean loss at the prior: that of an intercept alone, or of equal probabilities without an intercept."""
         if not self.scale.fit_intercept:
             return float(np.log(max(2, self.n_scores)))
         share = self.class_shares
@@ -94,16 +100,18 @@ class Likelihood(Objective):
         settled: float,
         watch: Callable[[State], None] | None = None,
     ) -> Minimum:
-        """Newton's method from a point, or from the prior, whose first step of two classes is that to a discriminant.
+        """Newton's method.
 
         Parameters
         ----------
         theta : ndarray of shape (scores, size) or None
+            Where to start. None starts at the prior; for two classes with an intercept, the first step then leads to
+            the linear discriminant.
         tol, max_steps, settled, watch
             As in `hiperplano.solvers.newton`.
         """
         prior = theta is None and self.n_scores == 1 and self.scale.fit_intercept
-        prior = prior and 0.0 < self.class_shares[0] < 1.0  # one class alone has no discriminant
+        prior = prior and 0.0 < self.class_shares[0] < 1.0  # a single class has no discriminant
         return newton(
             self,
             self.prior() if theta is None else theta,
@@ -116,11 +124,17 @@ class Likelihood(Objective):
         )
 
     def step_to_discriminant(self, gradient: Array, direction: Array) -> tuple[Array, float]:
-        """Newton's first step, from the prior, turned into that to the linear discriminant, which is closer to the end.
+        """Change Newton's first step from the prior into a step to the linear discriminant, which is closer to the end.
 
-        At the prior the Hessian is that of least squares with p(1 − p) for a factor, so the step solves least squares,
-        gradientᵀ·step is its R², and 1/(1 − R²) takes the covariance of all rows to that within the classes. What
-        Gaussian classes have for an intercept follows. The second number is the variance of scores that it makes.
+        At the prior, the Hessian is that of least squares times p·(1 − p), so that Newton's step solves least squares,
+        and −gradientᵀ·step is its R². Division by 1 − R² replaces the covariance of all rows by that within classes.
+        The intercept becomes that of Gaussian classes.
+
+        Returns
+        -------
+        step : ndarray of shape (1, size)
+        variance : float
+            Variance of the scores after the step.
         """
         share = float(self.class_shares[0])
         if not 0.0 < share < 1.0:  # a class without weight has no discriminant
@@ -131,16 +145,18 @@ class Likelihood(Objective):
         return direction, explained / (share * (1.0 - share) * (1.0 - explained) ** 2)
 
     def discriminant(self) -> Discriminant:
-        """The linear discriminant of several classes, in three passes, later in one; the prior where that is better.
+        """The linear discriminant of several classes, or the prior if its objective is lower.
 
-        The gradient at the prior holds the means of the classes, and the Hessian of least squares the covariance of the
-        rows: parameters of Gaussian classes with a common covariance follow.
+        The gradient at the prior contains the class means, and the Hessian of least squares the covariance of the rows.
+        They determine the parameters of Gaussian classes with a common covariance. The first call takes three passes,
+        later ones, after a change of the penalty, take one.
         """
         prior, share, at_prior, moments = self.prior(), self.class_shares, self.at_prior, self._moments
-        apart = -at_prior[1][:, 1:] / np.maximum(share, 1e-12)[:, None]  # means of the classes, about that of all
+        apart = -at_prior[1][:, 1:] / np.maximum(share, 1e-12)[:, None]  # class means relative to the overall mean
         mean = moments[0, 1:]
         within = moments[1:, 1:] - np.outer(mean, mean) - _EXPLAINED * (apart * share[:, None]).T @ apart
-        # A class's share of the rows is about the curvature of its loss there, with which the penalty competes.
+        # The curvature of a class's loss is about its share of the rows, on average 1/n_scores. The penalty, which adds
+        # to that curvature, is divided by it here.
         within.flat[:: len(within) + 1] += self.n_scores * self.penalty.strength[1:]
         coef = SymmetricSolver(within).solve(apart.T).T
         level = prior[:, 0] - 0.5 * np.einsum("kj,kj->k", coef, apart) - coef @ mean
@@ -151,7 +167,7 @@ class Likelihood(Objective):
 
     @cached_property
     def at_prior(self) -> tuple[float, Array]:
-        """Value and gradient at the prior, which no penalty changes."""
+        """Value and gradient at the prior, which do not depend on the penalty."""
         return self.evaluate(self.prior())
 
     @cached_property
@@ -165,18 +181,20 @@ class Likelihood(Objective):
         return squares.evaluate_with_hessian(np.zeros((1, self.scale.size)))[2]
 
     def diagonal_preconditioner(self) -> Preconditioner:
-        """One over the curvature at the prior, if standardised columns were uncorrelated."""
+        """Inverse of the Hessian's diagonal at the prior, adjusted for the number of columns for each row."""
         fit_intercept, k = self.scale.fit_intercept, self.n_scores
         share = self.class_shares if fit_intercept else np.full(k, 1.0 / max(2, k))
         curvature = np.maximum(share * (1 - share), 1e-6)[:, None] + self.penalty.strength
-        # Columns of few rows are correlated by chance: along a gradient the loss curves more by columns for each row.
+        # With few rows, columns are correlated by chance, and the curvature along the gradient grows with the number of
+        # columns for each row.
         loss = 1.0 - float(np.mean(self.penalty.strength / curvature))
         curvature *= 1.0 + loss * self.design.n_columns / self.design.n_rows
-        # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
+        # Steps must not add the same to all classes: only the penalty determines this part, and if it is weak, L-BFGS
+        # would converge slowly.
         return lambda vector: self.balanced(self.balanced(vector) / curvature)
 
     def curvature_at(self, theta: Array) -> Curvature:
-        """The Hessian's diagonal, of shape (scores, size), and products with it: a pass, and one for each product."""
+        """The Hessian's diagonal, of shape (scores, size), and products with it. Takes a pass, and one per product."""
         self.passes += 1
         diagonal, sums = self._curvature_sums(theta) if self._few_rows is None else self._curvature_of_few(theta)
         curved = self.penalty.curvature(theta)
@@ -188,7 +206,7 @@ class Likelihood(Objective):
         return Curvature(np.maximum(diagonal / self.total + curved, _LEAST_CURVATURE), product)
 
     def _curvature_sums(self, theta: Array) -> tuple[Array, Preconditioner]:
-        """The loss's part of it, as sums over rows."""
+        """Diagonal of the Hessian of the summed loss, and products with it, by sums over blocks of rows."""
         sums, kept = self.design.fold_and_map(CurvatureSums(self.scale.scores(theta)))
         rows = self.design.with_vectors(**kept)
 
@@ -198,7 +216,7 @@ class Likelihood(Objective):
         return self._diagonal(*sums), products
 
     def _curvature_of_few(self, theta: Array) -> tuple[Array, Preconditioner]:
-        """The same of the only block of rows, which are kept as they are multiplied."""
+        """The same if there is a single block of rows, whose matrix [1, z] is kept."""
         assert self._few_rows is not None
         block, rows = self._few_rows
         chance = probabilities((theta @ rows.T).T)
@@ -218,12 +236,12 @@ class Likelihood(Objective):
         return np.hstack([*first, np.maximum(spread, 0.0)])
 
     def class_hessians(self, theta: Array, dtype: type = np.float64) -> Array:
-        """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size).
+        """The diagonal blocks of the Hessian, one for each class, of shape (classes, size, size).
 
         Parameters
         ----------
         dtype : type
-            Of the products of rows.
+            Precision of the products of rows.
         """
         (blocks,) = self.design.fold(ClassBlockSums(self.scale, theta, self.total, dtype))
         at = np.arange(self.scale.size)
@@ -232,14 +250,16 @@ class Likelihood(Objective):
 
 
 def with_class_targets(design: Design, codes: RowVector, n_classes: int, weight: RowVector | None) -> Design:
-    """The rows that count, with targets as the likelihood takes them.
+    """The rows with nonzero weight, with targets coded for the likelihood.
 
     Parameters
     ----------
     codes : RowVector of int
-        The number of its class for every row.
+        Class number of each row.
     n_classes : int
-        The target of two classes is −1 and +1, otherwise it is their numbers.
+        With two classes, targets are −1 and +1, otherwise class numbers.
+    weight : RowVector or None
+        Weight of each row.
     """
     coded = design.with_vectors(code=codes)
     target = coded.map(_ClassTarget(n_classes == 2))
@@ -248,7 +268,7 @@ def with_class_targets(design: Design, codes: RowVector, n_classes: int, weight:
 
 @dataclass(frozen=True)
 class _ClassTarget:
-    """−1 and +1 for two classes, otherwise their numbers."""
+    """−1 and +1 for two classes, otherwise class numbers."""
 
     reads_rows = False
     two: bool
@@ -261,7 +281,7 @@ class _ClassTarget:
 
 @dataclass(frozen=True)
 class ClassWeights:
-    """Σ w of each class: of −1 and +1 for one score."""
+    """Σ w of each class; for one score, of the classes −1 and +1."""
 
     reads_rows = False
     n_scores: int
@@ -273,12 +293,12 @@ class ClassWeights:
 
 
 def probabilities(score: Array) -> Array:
-    """The probabilities of the classes, or that of +1, from scores of shape (m, scores)."""
+    """Probabilities of all classes, or of the class +1, from scores of shape (m, scores)."""
     return shares(score) if score.shape[1] > 1 else np.asarray(expit(score))
 
 
 def curved_change(chance: Array, change: Array) -> Array:
-    """The loss's curvature times changes of the scores: p·(change − Σ p·change), of shape (m, scores)."""
+    """Curvature of the loss times changes of the scores: p·(change − Σ p·change), of shape (m, scores)."""
     each = chance * change
     if chance.shape[1] == 1:
         each -= chance * each
@@ -289,7 +309,10 @@ def curved_change(chance: Array, change: Array) -> Array:
 
 @dataclass(frozen=True)
 class CurvatureSums:
-    """Σ c, Σ c·x and Σ c·x² of the curvatures c = p·(1 − p) of each score; of the rows c, or p of several scores."""
+    """Σ c, Σ c·x and Σ c·x² for the curvatures c = p·(1 − p) of each score.
+
+    Keeps c of each row for one score, and the probabilities p for several.
+    """
 
     stays_sparse = True
     scores: LinearScores
@@ -307,7 +330,7 @@ class CurvatureSums:
 
 @dataclass(frozen=True)
 class CurvatureProducts:
-    """Σ x·u of shape (d, scores) and Σ u, for the products u of the loss's curvature with changes of the scores."""
+    """Σ x·u of shape (d, scores), and Σ u, where u is the curvature of the loss times the changes of the scores."""
 
     stays_sparse = True
     changes: LinearScores
@@ -330,7 +353,7 @@ class CurvatureProducts:
 
 @dataclass(frozen=True)
 class ClassBlockSums:
-    """Σ p·(1 − p)·v·vᵀ of each class over the total weight, which float32 may not hold, for v = [1, z]."""
+    """Σ p·(1 − p)·v·vᵀ of each class for v = [1, z], divided by the total weight, which may overflow float32."""
 
     scale: ColumnScale
     theta: Array

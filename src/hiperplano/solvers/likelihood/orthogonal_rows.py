@@ -1,7 +1,8 @@
-"""Orthogonalised columns, which travel with the rows as a row vector.
+"""Fits without a penalty to nearly dependent columns, which are orthogonalised and stored as a row vector.
 
-A Hessian squares the condition of the columns: from 3·10⁶ on it cannot tell a direction along which rows hardly vary
-from one along which they do not vary at all. The rows themselves can, up to 10¹⁰.
+A Hessian squares the condition number of the columns. Beyond a condition number of 3·10⁶, it cannot distinguish a
+direction along which rows vary little from one along which they do not vary at all. The rows themselves can, up to
+10¹⁰.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import fix_common_direction, loss_sums
 
 _EPS = float(np.finfo(float).eps)
-_THERE = 1e-10  # length of a direction, columns at unit length, from which on it is more than rounding
+_ROUNDING = 1e-10  # root mean square of rows along a direction (standardised columns) up to which it is rounding error
 
 
 @dataclass(frozen=True)
 class TransformedRows:
-    """[1, z]·basis of a block."""
+    """The rows [1, z]·basis of a block."""
 
     scale: ColumnScale
     basis: Array
@@ -39,7 +40,7 @@ class TransformedRows:
 
 @dataclass(frozen=True)
 class TransformedSums:
-    """Σ loss, Σ slope ⊗ row and Σ curvature ⊗ row·rowᵀ of transformed rows."""
+    """Σ loss, Σ slope ⊗ row and Σ curvature ⊗ row·rowᵀ over transformed rows."""
 
     loss: Any
     theta: Array
@@ -49,7 +50,7 @@ class TransformedSums:
 
 
 def with_transformed_rows(design: Design, scale: ColumnScale, basis: Array) -> Design:
-    """The design with a row vector "row_in_basis", which statistics take instead of the rows.
+    """The design with a row vector "row_in_basis", which statistics use instead of the rows.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def with_transformed_rows(design: Design, scale: ColumnScale, basis: Array) -> D
 
 
 class _TransformedLikelihood:
-    """The mean loss, without a penalty, as a function of parameters that belong to transformed rows."""
+    """The mean loss, without a penalty, as a function of the parameters of transformed rows."""
 
     def __init__(self, problem: Likelihood, basis: Array) -> None:
         self._design = with_transformed_rows(problem.design, problem.scale, basis)
@@ -77,12 +78,12 @@ class _TransformedLikelihood:
 
 
 def hides_directions(problem: Likelihood, hessian: Array) -> bool:
-    """Whether rows vary along a direction in which the Hessian shows no curvature.
+    """Whether rows vary along a direction in which the Hessian has no curvature up to rounding.
 
     Parameters
     ----------
     hessian : ndarray of shape (scores·size, scores·size)
-        At the solution.
+        Hessian at the solution.
     """
     null = SymmetricSolver(curvature_of_columns(hessian, problem.n_scores)).null
     (squares,) = problem.design.fold(_SquaresAlong(problem.scale, null))
@@ -90,21 +91,21 @@ def hides_directions(problem: Likelihood, hessian: Array) -> bool:
 
 
 def fit_independent(problem: Likelihood, before: Minimum, tol: float, max_steps: int, settled: float) -> Minimum:
-    """The minimum once more, where columns nearly depend on each other: with rows in which they do not.
+    """Fit nearly dependent columns again, by Newton's method on orthogonalised columns.
 
     Parameters
     ----------
     problem : Likelihood
-        Without a penalty.
+        Problem without a penalty.
     before : Minimum
-        What was found with the columns as they are.
+        Minimum found with the original columns.
     tol, max_steps, settled
         As in `newton`.
 
     Returns
     -------
     Minimum
-        With the Hessian found before: in standardised parameters there is none that shows more.
+        Its Hessian is that of `before`: one in standardised parameters cannot be more accurate.
     """
     basis = _orthonormal_basis(problem)
     transformed = _TransformedLikelihood(problem, basis)
@@ -112,17 +113,18 @@ def fit_independent(problem: Likelihood, before: Minimum, tol: float, max_steps:
     if problem.scale.fit_intercept:
         start[:, 0] = problem.prior()[:, 0]
     found = newton(transformed, start, tol, max_steps, settled, bounded=False)
-    problem.passes += 3  # what the Hessian hides, the triangle, the transformed rows
+    problem.passes += 3  # `hides_directions`, the triangular factor, and the transformed rows
     theta = found.state.theta @ basis.T
     value, _ = problem.evaluate(theta)
-    # Parameters as large as 10⁹ are rounded, and the gradient there is that of their rounding: no lack of steps.
+    # Parameters may be as large as 10⁹, and the gradient at their rounded values would show rounding errors. So it is
+    # computed from the gradient of the transformed parameters.
     gradient = found.state.gradient @ np.linalg.pinv(basis)
     state = State(theta, value, gradient, steps=before.state.steps + found.state.steps)
     return Minimum(state, before.hessian, found.unbounded)
 
 
 def _orthonormal_basis(problem: Likelihood) -> Array:
-    """Directions of [1, z], in columns, along which rows have unit squares and no correlation; the intercept first."""
+    """A basis, in columns, in which the rows [1, z] are uncorrelated, with mean squares of 1; the intercept first."""
     first = int(problem.scale.fit_intercept)
     (upper,) = problem.design.fold(_Triangle(problem.scale), merge_triangles)
     _, values, right = np.linalg.svd(upper[first:, first:] / np.sqrt(problem.total), full_matrices=False)
@@ -133,7 +135,7 @@ def _orthonormal_basis(problem: Likelihood) -> Array:
 
 @dataclass(frozen=True)
 class _Triangle:
-    """R of the weighted rows [1, z]."""
+    """Triangular factor R of the weighted rows [1, z]."""
 
     scale: ColumnScale
 
@@ -144,7 +146,7 @@ class _Triangle:
 
 @dataclass(frozen=True)
 class _SquaresAlong:
-    """Σ w·([1, z]·direction)² of each direction."""
+    """Σ w·([1, z]·direction)² for each direction."""
 
     scale: ColumnScale
     directions: Array
@@ -155,6 +157,6 @@ class _SquaresAlong:
 
 
 def _noise(scale: ColumnScale, directions: Array) -> Array:
-    """What rounding makes of directions, in columns: that of the sums, and that of the numbers as they were given."""
+    """Rounding error of rows along directions (in columns): that of sums, or that of the given numbers if larger."""
     blur = np.concatenate([np.zeros(int(scale.fit_intercept)), 2 * _EPS * np.abs(scale.shift) * scale.scale])
-    return np.asarray(np.maximum(_THERE, np.sqrt(np.square(blur) @ np.square(directions))))
+    return np.asarray(np.maximum(_ROUNDING, np.sqrt(np.square(blur) @ np.square(directions))))

@@ -1,7 +1,7 @@
-"""L-BFGS on a likelihood, which buys better preconditioners, or products with Hessians, when they are worth it.
+"""L-BFGS for a likelihood, with better preconditioners or Newton steps by conjugate gradients when they pay.
 
-For one penalty, or for several one after the other: the rows that passes keep, the curvature of the loss, and value and
-gradient where the last one ended do not depend on the penalty.
+It serves one penalty, or several in a row. What does not depend on the penalty is reused for the next one: float32
+rows, the Hessian of the loss, and value and gradient of the loss at the last solution.
 """
 
 from __future__ import annotations
@@ -22,32 +22,41 @@ from hiperplano.solvers.newton import VISIBLE, Minimum
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 from hiperplano.solvers.truncated_newton import truncated_newton
 
-AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
-# Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
+# Largest last step of Newton's method, in standardised parameters; standard errors are about as accurate.
 SETTLED = 1e-7
-_LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
-_BEFORE_PRODUCTS = 10.0  # the same where those are worth more,
-_LATE = 1e-4  # but not from a gradient of that: L-BFGS would have to learn again what the last one knew
-_NEAR = 10.0  # times `tol`, a gradient at the start with which the curvature of the last penalty's end will do
-_FEW_ROWS = 4  # for each column
-_PER_SPREAD, _MOST_LEFT = 0.2, 0.9  # by which curvatures of rows differ for a variance of their scores, and at most
-_NEWTON_PACE = 5.0  # logarithm of what a step by a Hessian of a place near the end shrinks the gradient by
-_PATIENT = 10.0  # Hessians of several classes that products may cost: one of them is of little use away from its place
+_AT_ONCE = 6.0  # a preconditioner that costs no more passes than this may be computed before the first step
+_FEW_ROWS = 4  # most rows for each column that count as few
+
+# Newton's method by conjugate gradients ("products" with the Hessian):
+_LBFGS_STEPS_LAST = 30.0  # steps of L-BFGS before it, if no better preconditioner is left
+_LBFGS_STEPS_FIRST = 10.0  # the same if it comes before the preconditioners that are left
+_SMALL_GRADIENT = 1e-4  # with a gradient below this it starts without L-BFGS, whose memory is empty
+_MOST_HESSIANS = 10.0  # most products for several classes, in costs of a full Hessian, which is good for one step only
+
+# With another penalty, the last preconditioner is good enough if the gradient at the start is at most this times `tol`.
+_NEAR = 10.0
+# Share of the gradient that a step leaves with the Hessian at the prior: for each unit of variance of the scores, and
+# at most.
+_LEFT_PER_VARIANCE, _MOST_LEFT = 0.2, 0.9
+_NEWTON_PACE = 5.0  # logarithm of the factor by which a step shrinks the gradient with a Hessian from near the solution
 
 
 class PreconditionedLBFGS:
-    """Minimise a likelihood by L-BFGS, from a cheap preconditioner.
+    """Minimise a likelihood by L-BFGS, beginning with a cheap preconditioner.
 
     Parameters
     ----------
+    problem : Likelihood
     samples : list of Design
         As in `offers`.
     tol : float
-        Largest entry of the gradient.
+        Largest entry of the gradient at the solution.
+    max_iter : int
+        Most steps.
     close : float
-        Most that a last step without a pass may leave of parameters, as in `lbfgs`.
+        Largest expected error after the last step, which is taken without a pass; as in `lbfgs`.
     hessian_follows : bool
-        Whether the caller goes on by Newton's method, which ends with the Hessian that standard errors need.
+        Whether the caller continues with Newton's method, to get the Hessian for standard errors.
     """
 
     def __init__(
@@ -63,10 +72,10 @@ class PreconditionedLBFGS:
         self._hessian_follows = hessian_follows
         self._a_pass = Costs.of(problem.design, problem.n_scores).gradient
         self._passes, self._samples = SinglePrecision(problem, tol), samples
-        self._last: Purchase  # with which the last minimisation ended
+        self._last: Purchase  # the preconditioner at the end of the last minimisation
 
     def minimise(self, start: Array | None) -> tuple[Message, Minimum]:
-        """From a point, or from where the shape of the data suggests.
+        """Minimise from a point, or from one that suits the shape of the data.
 
         Parameters
         ----------
@@ -76,7 +85,7 @@ class PreconditionedLBFGS:
         -------
         method : Message
         end : Minimum
-            `next_step` of its state, if there is one, costs no pass.
+            The caller may take `next_step` of its state, if there is one, without a pass.
         """
         found = None
         if start is None:
@@ -85,19 +94,20 @@ class PreconditionedLBFGS:
                 return self._from(plain, False, state)
             found = plain.found
         current = _first_purchase(self._problem, start, found)
-        # Curvatures of several classes at the prior are of little use further on.
+        # For several classes, a Hessian at the prior is of little use after the first steps.
         placed = self._problem.n_scores == 1 or start is not None or current.found is not None
         at_prior = start is None and self._problem.n_scores == 1 and self._problem.scale.fit_intercept
         return self._from(current, placed, at_prior=at_prior)
 
     def minimise_with(self, strength: float, state: State) -> tuple[Message, Minimum]:
-        """With another penalty, from the end of the last minimisation.
+        """Minimise with another penalty, from the end of the last minimisation.
 
         Parameters
         ----------
         strength : float
+            The penalty.
         state : State
-            Where that ended, as it was seen.
+            The last state that was evaluated, with the previous penalty.
         """
         problem, before = self._problem, self._problem.penalty.strength
         problem.penalise(strength)
@@ -113,7 +123,7 @@ class PreconditionedLBFGS:
     ) -> tuple[Message, Minimum]:
         problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
         method, left = Message("L-BFGS"), offers(problem, self._passes, self._samples)
-        bought = at_once and bool(left) and left[0].first_cost <= AT_ONCE * a_pass
+        bought = at_once and bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
         if bought:
             method, begin = left[0].method, current
             current = left[0].buy(begin.theta, first=True)
@@ -124,16 +134,16 @@ class PreconditionedLBFGS:
         state = state or told(problem, current, self._passes.evaluate)
         if bought and again and at_prior:
             state, current = self._to_discriminant(state, current, again)
-        products = problem.strength > 0  # of the Hessian: whether they are still to be tried
+        products = problem.strength > 0  # whether Newton's method by conjugate gradients may still be tried
         while True:
             self._last = current
             price = left[0].cost / a_pass if left else np.inf
             early = not bought and _suits_products(problem) and self._products_are_worth(left)
             turn = products and (early or not left)
-            steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
+            steps = price if not turn else _LBFGS_STEPS_FIRST if early else _LBFGS_STEPS_LAST
             pace = np.inf if turn or not left else left[0].pace
             budget = Budget(steps, min(tol, self._close), pace) if steps < np.inf else None
-            late = turn and state.largest <= _LATE
+            late = turn and state.largest <= _SMALL_GRADIENT
             end = Minimum(state if late else self._run(state, current, budget))
             state = end.state
             if (late or state.largest > tol) and state.steps < max_iter and turn:
@@ -142,32 +152,33 @@ class PreconditionedLBFGS:
                 state = end.state
             if (state.largest <= tol and state.next_step is not None) or state.steps >= max_iter or not left:
                 return method, end
-            if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps
+            if state.stalled and left[0].method == method:  # Newton's method damps its steps, and can continue
                 return method, continued(problem, state, tol, max_iter, SETTLED)
             state.stalled, bought = False, True
             method, current = left[0].method, left[0].buy(state.theta, first=False)
             left = left if left[0].again else left[1:]
 
     def _products_are_worth(self, left: list[Offer]) -> bool:
-        """Whether products with the Hessian are tried before any of the preconditioners that are left.
+        """Whether to try Newton's method by conjugate gradients first: preconditioners that are left cost much more.
 
-        Few rows of several classes are separated. What the Hessian's blocks then leave out is most of it: only the
-        whole, the last of the offers, is a better way.
+        With fewer rows than columns, classes are separated, and the diagonal blocks of the Hessian are a poor
+        approximation. Only the full Hessian, the last of the preconditioners, is then an alternative.
         """
         problem = self._problem
         separated = problem.design.n_rows <= problem.scale.size and not problem.design.is_sparse
         other = left[-1 if separated else 0].cost if left else np.inf
-        return WORTH * other >= _BEFORE_PRODUCTS * self._a_pass
+        return WORTH * other >= _LBFGS_STEPS_FIRST * self._a_pass
 
     def _by_products(self, state: State, left: list[Offer]) -> tuple[Minimum, list[Offer]]:
-        """Newton's method by products with Hessians, and the preconditioners to go on with, if it did not end.
+        """Newton's method by conjugate gradients, and the preconditioners to continue with if it did not converge.
 
-        Where the whole Hessian costs little enough, it ends where a last step leaves `close`, or the Hessian goes on.
+        If the next preconditioner is cheap, the method continues until the expected error after the last step is at
+        most `close`, but returns early if the full Hessian would be faster.
         """
         problem, tol = self._problem, self._tol
         prices = [each.cost / self._a_pass for each in left]
-        cheap = bool(left) and WORTH * prices[0] < _BEFORE_PRODUCTS
-        most = np.inf if not left else prices[0] if problem.n_scores == 1 else _PATIENT * prices[-1]
+        cheap = bool(left) and WORTH * prices[0] < _LBFGS_STEPS_FIRST
+        most = np.inf if not left else prices[0] if problem.n_scores == 1 else _MOST_HESSIANS * prices[-1]
         close, matrix = (self._close, prices[-1]) if cheap else (np.inf, np.inf)
         state = truncated_newton(self._passes, state, tol, self._max_iter, most, problem.watch, close, matrix)
         if state.largest <= tol and not cheap:
@@ -175,14 +186,20 @@ class PreconditionedLBFGS:
         return Minimum(state), left[-1:] if cheap else left
 
     def _one_plain_step(self) -> tuple[Purchase, State | None]:
-        """A step by a diagonal from the prior, and where it leads, from which a minimisation goes on.
+        """A trial step from the prior with a diagonal preconditioner.
 
-        Nowhere if it goes too far: columns depend on each other, and a preconditioner is worth its price before the
-        first step. Or if there is none to buy, or there is a sample: its Hessian, or the discriminant, leads further.
+        Returns
+        -------
+        purchase : Purchase
+            The prior and the diagonal preconditioner.
+        state : State or None
+            The state after the step. None if the full step does not lower the loss enough: columns are then correlated,
+            and a better preconditioner pays before the first step. None without a trial if there is a sample, or if no
+            better preconditioner or start is cheap enough to be computed before the first step.
         """
         problem, left = self._problem, offers(self._problem, self._passes, self._samples)
         plain = Purchase(problem.prior(), problem.diagonal_preconditioner())
-        cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
+        cheap = bool(left) and left[0].first_cost <= _AT_ONCE * self._a_pass
         if self._samples or not (cheap or _suits_discriminant(problem)):
             return plain, None
         plain = plain._replace(found=problem.at_prior)
@@ -196,10 +213,11 @@ class PreconditionedLBFGS:
         return plain, found
 
     def _to_discriminant(self, state: State, current: Purchase, offer: Offer) -> tuple[State, Purchase]:
-        """From the prior, with the Hessian there, to the discriminant of two classes; and with another Hessian from it.
+        """Step from the prior to the linear discriminant of two classes, and compute the Hessian there if that pays.
 
-        That takes a step, where L-BFGS takes four. The second Hessian is bought if it saves more passes than it costs:
-        with the first one a step leaves the share by which curvatures of the rows differ, with the second hardly any.
+        The step uses the Hessian at the prior, and replaces about four steps of L-BFGS. With that Hessian, each further
+        step leaves a share of the gradient that grows with the variance of the scores; with one from the discriminant,
+        hardly any. The second Hessian is computed if it is expected to save more passes than it costs.
         """
         problem = self._problem
         step = -current.precondition(state.gradient)
@@ -209,17 +227,18 @@ class PreconditionedLBFGS:
             return state, current
         if problem.watch is not None:
             problem.watch(found)
-        pace = -float(np.log(min(_MOST_LEFT, _PER_SPREAD * spread)))
+        pace = -float(np.log(min(_MOST_LEFT, _LEFT_PER_VARIANCE * spread)))
         left = float(np.log(max(1.0, found.largest / min(self._tol, self._close))))
         if left * (1.0 / pace - 1.0 / _NEWTON_PACE) * self._a_pass <= offer.cost:
             return found, current
         return found, offer.buy(found.theta, first=False)
 
     def _run(self, state: State, current: Purchase, budget: Budget | None) -> State:
-        """With one preconditioner, or until the budget is spent."""
+        """L-BFGS with one preconditioner, to the end or until the budget is spent."""
         problem, tol = self._problem, self._tol
         close = self._close
-        if self._hessian_follows and current.curvature is None:  # by a diagonal, Newton's method is closer with less
+        # With a diagonal preconditioner, Newton's method, which follows, gets from `tol` to `close` with fewer passes.
+        if self._hessian_follows and current.curvature is None:
             close = np.inf
         longest = VISIBLE if self._hessian_follows else np.inf
         steps = lbfgs(state, current.precondition, tol, self._max_iter, budget, problem.watch, close, longest)
@@ -232,14 +251,14 @@ class PreconditionedLBFGS:
 
 
 def continued(problem: Likelihood, state: State, tol: float, max_iter: int, settled: float) -> Minimum:
-    """Newton's method from where another method ended."""
+    """Continue with Newton's method from the end of another method."""
     end = problem.newton(state.theta, tol, max_iter - state.steps, settled)
     end.state.steps += state.steps
     return end
 
 
 def told(problem: Likelihood, start: Purchase, evaluate: Callable[[Array], tuple[float, Array]]) -> State:
-    """The state to start from, of which whoever watches is told."""
+    """The initial state, evaluated if necessary and reported to `watch`."""
     state = State(start.theta, *(start.found or evaluate(start.theta)))
     if problem.watch is not None:
         problem.watch(state)
@@ -247,27 +266,27 @@ def told(problem: Likelihood, start: Purchase, evaluate: Callable[[Array], tuple
 
 
 def _first_purchase(problem: Likelihood, start: Array | None, found: tuple[float, Array] | None = None) -> Purchase:
-    """Where to begin, and a preconditioner that costs a few passes at most."""
+    """A starting point, and a preconditioner that costs at most a few passes."""
     if start is None and _suits_discriminant(problem):
         return at_discriminant(problem)
     return Purchase(problem.prior() if start is None else start, problem.diagonal_preconditioner(), found)
 
 
 def _suits_discriminant(problem: Likelihood) -> bool:
-    """Whether the linear discriminant of several classes is cheap, and likely to be close to the end."""
+    """Whether the linear discriminant of several classes is cheap, and likely to be close to the solution."""
     design, size, k = problem.design, problem.scale.size, problem.n_scores
     if k == 1 or not problem.scale.fit_intercept or k * size**2 > MOST_PARAMETERS**2:
         return False
     if _has_few_rows(problem) or design.density < SPARSE_PRODUCTS:
         return False
-    return Costs.of(design, 1).hessian <= AT_ONCE * Costs.of(design, k).gradient
+    return Costs.of(design, 1).hessian <= _AT_ONCE * Costs.of(design, k).gradient
 
 
 def _suits_products(problem: Likelihood) -> bool:
-    """Whether products with the Hessian are worth more than its parts.
+    """Whether Newton's method by conjugate gradients suits the data better than a Hessian as a preconditioner.
 
-    Columns of sparse rows have little to do with each other, so that its diagonal is a good preconditioner; and where
-    classes have few rows for each column they are nearly separated, and no Hessian is good for more than a step.
+    Columns of sparse rows are nearly uncorrelated, so that the Hessian's diagonal is a good preconditioner. Several
+    classes with few rows for each column are nearly separated, and a Hessian is good for a single step only.
     """
     return problem.design.is_sparse or (problem.n_scores > 1 and _has_few_rows(problem))
 

@@ -1,4 +1,7 @@
-"""Preconditioners that a minimisation can buy, the cheapest first; `solvers/cost.py` says when."""
+"""Preconditioners for L-BFGS on a likelihood, each with its cost.
+
+A minimisation that computes one "buys" an `Offer`, and gets a `Purchase`; `solvers/cost.py` says when that pays.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,26 @@ from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecisio
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
 from hiperplano.solvers.likelihood.sampling.sample import FEWEST, MOST_PARAMETERS, is_uneven, sample_by_length
 
-_NEWTON_STEPS = 6  # that the solution of a sample takes
-_BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
-_LEAST_CURVATURE = 1e-6  # of a class that has hardly any rows
-WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
+_NEWTON_STEPS = 6  # steps of Newton's method that solve a sample
+_BLOCK_ROWS = 15  # rows for each column, in the sample from which diagonal blocks of the Hessian are computed
+_LEAST_CURVATURE = 1e-6  # least curvature of a class, for classes with hardly any rows
+WORTH = 0.5  # a preconditioner is offered if it costs at most this share of a better one
 
 
 class Purchase(NamedTuple):
-    """Where to go on, and with which preconditioner.
+    """A preconditioner, and the point to continue from.
 
-    Value and gradient there, if they came with the preconditioner; and what that is the inverse of, if it is not
-    diagonal: the Hessian of shape (1, scores·size, scores·size), or its blocks of shape (scores, size, size).
+    Attributes
+    ----------
+    theta : ndarray of shape (scores, size)
+        The point.
+    precondition : callable
+        Applies an approximate inverse of the Hessian.
+    found : tuple of float and ndarray, or None
+        Value and gradient at the point, if they were computed with the preconditioner.
+    curvature : ndarray or None
+        The Hessian, of shape (1, scores·size, scores·size), or its diagonal blocks, of shape (scores, size, size). None
+        if the preconditioner is diagonal.
     """
 
     theta: Array
@@ -39,20 +51,20 @@ class Purchase(NamedTuple):
 
 
 class Offer(ABC):
-    """A preconditioner that can be bought.
+    """A preconditioner that can be computed.
 
     Attributes
     ----------
     method : Message
-        What L-BFGS with it is called.
+        Name of L-BFGS with this preconditioner.
     cost : float
-        As in `Costs`.
+        Cost in nanoseconds, as in `Costs`.
     first_cost : float
-        Before the first step: a sample is then solved for a start, too.
+        Cost before the first step, where a sample is also solved for a starting point.
     again : bool
-        Whether it is worth buying again further on.
+        Whether it may be computed again at a later point.
     pace : float
-        As in `Budget`.
+        Best rate of convergence, as in `Budget`.
     """
 
     method: Message
@@ -63,25 +75,27 @@ class Offer(ABC):
 
     @abstractmethod
     def buy(self, theta: Array, first: bool) -> Purchase:
-        """The preconditioner for steps from here.
+        """Compute the preconditioner.
 
         Parameters
         ----------
         theta : ndarray of shape (scores, size)
+            Current point.
         first : bool
-            Whether no step has been made.
+            Whether no step has been taken.
         """
 
 
 def offers(problem: Likelihood, passes: SinglePrecision, samples: list[Design]) -> list[Offer]:
-    """What suits the shape of the data, from the cheapest to the best.
+    """Preconditioners for data of this shape, from the cheapest to the best.
 
     Parameters
     ----------
+    problem : Likelihood
     passes : SinglePrecision
-        Over the rows of the problem.
+        Passes over the rows of the problem.
     samples : list of Design
-        None or one; an offer that is bought takes it out of the list.
+        Empty, or with one sample, which is removed when it is used.
     """
     costs = Costs.of(problem.design, problem.n_scores)
     found: list[Offer] = []
@@ -99,14 +113,14 @@ def offers(problem: Likelihood, passes: SinglePrecision, samples: list[Design]) 
 
 
 class _AllRows(Offer):
-    """The Hessian of all rows, at the point that was reached."""
+    """The Hessian of all rows at the current point."""
 
     method = Message("L-BFGS preconditioned by the Hessian of all rows")
     again = True
 
     def __init__(self, problem: Likelihood, passes: SinglePrecision, costs: Costs) -> None:
         self._problem, self._passes = problem, passes
-        self._rounded = True  # whether products in float32 may tell it
+        self._rounded = True  # whether float32 may be accurate enough
         self.cost = self.first_cost = costs.rounded_hessian if passes.rounds_hessians else costs.hessian
 
     def buy(self, theta: Array, first: bool) -> Purchase:
@@ -115,13 +129,13 @@ class _AllRows(Offer):
             solver = SymmetricSolver(rounded)
             if solver.reciprocal > rounding(len(rounded)):
                 return Purchase(theta, solver.precondition, None, rounded[None])
-            self._rounded = False  # columns depend on each other as much at the next point
+            self._rounded = False  # columns will be as correlated at the next point
         value, gradient, hessian = self._problem.evaluate_with_hessian(theta)
         return Purchase(theta, SymmetricSolver(hessian).precondition, (value, gradient), hessian[None])
 
 
 class _Sample(Offer):
-    """The Hessian of a sample of the rows; before the first step the solution of the sample, too."""
+    """The Hessian of a sample of the rows; before the first step, at the solution of the sample."""
 
     def __init__(self, problem: Likelihood, samples: list[Design]) -> None:
         self._problem, self._samples = problem, samples
@@ -129,7 +143,7 @@ class _Sample(Offer):
         self.method = Message("L-BFGS preconditioned by the Hessian of a sample of {n} rows", n=n_rows)
         self.cost = Costs.of(problem.design, problem.n_scores, n_rows).hessian
         self.first_cost = _NEWTON_STEPS * self.cost
-        # Eigenvalues of its Hessian times the inverse of that of all rows lie within (1 ± √(parameters/rows))².
+        # Eigenvalues of the sample's Hessian, relative to that of all rows, lie within (1 ± √(parameters/rows))².
         self.pace = 0.5 * float(np.log(n_rows / (problem.n_scores * problem.scale.size)))
 
     def buy(self, theta: Array, first: bool) -> Purchase:
@@ -148,13 +162,13 @@ class _Sample(Offer):
         problem = self._problem
         if is_uneven(problem.scale, sample):
             size = sample.n_rows
-            del sample  # before another is made
+            del sample  # free it before another is drawn
             sample = sample_by_length(problem, size)
         return on_sample(problem, sample)
 
 
 class _ClassBlocks(Offer):
-    """The blocks on the diagonal of the Hessian of a sample, one for each class."""
+    """The diagonal blocks of the Hessian of a sample, one for each class."""
 
     method = Message("L-BFGS preconditioned by one Hessian for each class")
 
@@ -179,7 +193,7 @@ class _ClassBlocks(Offer):
 
 
 def at_discriminant(problem: Likelihood) -> Purchase:
-    """The linear discriminant of several classes as a start, with their curvature at the prior as a preconditioner."""
+    """The linear discriminant of several classes as a start, with the Hessian's blocks at the prior."""
     theta, value, gradient, moments = problem.discriminant()
     curvature = np.maximum(problem.class_shares * (1.0 - problem.class_shares), _LEAST_CURVATURE)
     blocks = curvature[:, None, None] * moments
@@ -189,7 +203,13 @@ def at_discriminant(problem: Likelihood) -> Purchase:
 
 
 def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purchase:
-    """The same curvature of the loss with another penalty: that of the problem, whose strengths have changed."""
+    """The preconditioner for the same Hessian of the loss and the problem's new penalty.
+
+    Parameters
+    ----------
+    change : ndarray of shape (size,)
+        New minus old strength for each parameter of a score.
+    """
     if purchase.curvature is None:
         return purchase._replace(precondition=problem.diagonal_preconditioner())
     blocks = purchase.curvature.copy()
@@ -201,19 +221,19 @@ def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purch
 
 
 def by_class(problem: Likelihood, solvers: Iterable[SymmetricSolver]) -> Preconditioner:
-    """The inverses of the Hessian's blocks on the diagonal, class by class; steps add nothing to all classes alike.
+    """Preconditioner by the diagonal blocks of the Hessian, one for each class.
 
-    The whole Hessian of k classes costs as much as thousands of gradients. Its blocks cost k Gram matrices, and what
-    they leave out is corrected by a few steps of L-BFGS.
+    The full Hessian of k classes has about k²/2 different blocks, and its factorisation costs k³ times that of one
+    block. A few steps of L-BFGS correct what the diagonal blocks leave out. Results sum to zero over the classes.
 
     Parameters
     ----------
     solvers : iterable of SymmetricSolver
-        Of the blocks.
+        Solvers for the blocks.
     """
 
     @cache
-    def halves() -> Array:  # a better preconditioner may come before the first step
+    def halves() -> Array:  # only when needed: another preconditioner may replace this one before the first step
         return np.stack([solver.half_inverse() for solver in solvers])
 
     def precondition(vector: Array) -> Array:

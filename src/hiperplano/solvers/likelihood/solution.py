@@ -14,7 +14,7 @@ from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.solution import Solution
 
-_PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
+_PERFECT = 1e-7  # with a smaller mean loss, all rows are predicted with a probability of almost 1
 
 
 @dataclass(frozen=True)
@@ -24,23 +24,25 @@ class LogisticSolution(Solution):
     Attributes
     ----------
     gradient_norm : float
-        Largest entry of the gradient of the mean loss with its penalty, standardised columns.
-    passes : int
-        Over all rows; passes over a sample count by their share.
+        Largest entry of the gradient of the penalised mean loss (standardised columns).
+    passes : float
+        Number of passes over all rows; a pass over a sample counts as its share of the rows.
     strength : float
-        λ on the mean loss.
+        Penalty λ, relative to the mean loss.
     deviance, null_deviance : float
-        Minus twice the log-likelihood, of the fit and of the best constant (of even chances, without intercept).
+        Minus twice the log-likelihood of the fit, and of an intercept alone (without an intercept, of equal
+        probabilities).
     scale : ColumnScale
-        Of the standardised parameters.
+        Standardisation of the parameters.
     total : float
         Sum of the weights.
     hessian : ndarray or None
-        Of the mean loss with its penalty at the solution, in standardised parameters.
+        Hessian of the penalised mean loss at the solution, in standardised parameters.
     rank : int or None
-        Independent columns of those that vary, where no penalty decides between coefficients with the same scores.
+        Rank of the columns that are not constant, if it was computed: in fits without a penalty whose Hessian is
+        singular.
     unbounded : bool
-        Whether coefficients were still growing when the gradient was already small.
+        Whether the coefficients grow without bound.
     """
 
     gradient_norm: float
@@ -56,7 +58,7 @@ class LogisticSolution(Solution):
 
     @property
     def at_maximum(self) -> bool:
-        """Whether the coefficients maximise the likelihood itself."""
+        """Whether the coefficients maximise the likelihood without a penalty."""
         return self.strength == 0 and self.converged
 
     @property
@@ -65,26 +67,26 @@ class LogisticSolution(Solution):
         return self.scale.parameters(self.coef, self.intercept)
 
     def penalty_diagonal(self) -> Array:
-        """What the penalty adds to the diagonal of one score's Hessian."""
+        """Second derivatives of the penalty: what it adds to the diagonal of the Hessian of one score."""
         return np.concatenate([np.zeros(int(self.scale.fit_intercept)), self.scale.penalty(self.strength)])
 
 
 def logistic_solution(
     problem: Likelihood, end: Minimum, method: Message, tol: float, rank: int | None = None
 ) -> LogisticSolution:
-    """The solution of a likelihood from where a minimisation ended.
+    """Make a solution from the end of a minimisation.
 
     Parameters
     ----------
     tol : float
-        What the gradient should have come down to.
+        Largest entry of the gradient of a fit that has converged.
     rank : int, optional
-        Independent columns, if they were counted.
+        Rank of the columns that are not constant, if it was computed.
     """
     state = end.state
     coef, intercept = problem.scale.coefficients(problem.balanced(state.theta))
     mean_loss = state.value - problem.penalty.value(state.theta)
-    # Without a penalty a perfect fit, too, is one whose coefficients would grow without bound.
+    # A perfect fit without a penalty means separated classes, so that the coefficients grow without bound.
     unbounded = end.unbounded or (problem.strength == 0 and mean_loss < _PERFECT)
     converged = state.largest <= tol and not unbounded
     return LogisticSolution(
@@ -110,7 +112,7 @@ def logistic_solution(
 
 
 def widened(solution: LogisticSolution, columns: HeldColumns) -> LogisticSolution:
-    """The same of all columns, from a fit to those that hold something: the others do not vary."""
+    """The solution for all columns, from a fit to the nonempty ones; empty columns are constant."""
     scale = solution.scale
     return replace(
         solution,
@@ -169,7 +171,7 @@ def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> M
 
 
 def _dependence(problem: Likelihood, rank: int | None) -> str:
-    """What columns that depend on each other leave open."""
+    """A sentence on linearly dependent columns, or nothing."""
     varying = int(np.count_nonzero(~problem.scale.constant))
     if rank is None or rank == varying:
         return ""
@@ -182,5 +184,5 @@ def _dependence(problem: Likelihood, rank: int | None) -> str:
 
 
 def separation_remedy(n_scores: int) -> Message:
-    """What to do about separated classes."""
+    """Advice for separated classes."""
     return Message("Set firth=True, or a finite C.") if n_scores == 1 else Message("Set a finite C.")

@@ -1,7 +1,7 @@
-"""Logistic regression on some of the columns, with tests of all the others, and with coefficients of one sign.
+"""Logistic regression on subsets of the columns, with score tests of the other columns, or coefficients of one sign.
 
-A pass over the rows sums the gradient and the Hessian of every column, also of those whose coefficient is held at 0. So
-where a fit on some columns ends, Rao's test of each column outside and Wald's of each inside cost nothing more.
+A pass computes the gradient and the Hessian for all columns, including those whose coefficient is fixed at 0. So one
+pass at the end of a fit gives Rao's score test of each excluded column and Wald's test of each included one.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.newton import newton
 
 _TOL, _SETTLED, _MOST_STEPS = 1e-8, 1e-7, 100
-_LEFT = 1e-9  # share of a column's curvature that the columns inside leave of it: less, and it follows from them
-_FLOOR = 1e-10  # added to the Hessian's diagonal, as a share, where it is factored
+# An excluded column is a linear combination of the included ones if they leave less than this share of its curvature.
+_DEPENDENT = 1e-9
+_RIDGE = 1e-10  # added to the Hessian's diagonal before Cholesky, as a share of its largest entry
 
 
 @dataclass(frozen=True)
 class SubsetFit:
-    """The maximum of the likelihood on some columns.
+    """Maximum of the likelihood on a subset of the columns.
 
     Attributes
     ----------
     columns : ndarray of bool of shape (d,)
-        Which have a coefficient.
+        Included columns.
     theta : ndarray of shape (1, size)
-        Standardised parameters, 0 outside.
+        Standardised parameters; 0 for excluded columns.
     deviance : float
         Minus twice the log-likelihood.
     wald : ndarray of shape (d,)
-        (coefficient / standard error)² inside, NaN outside.
+        (coefficient / standard error)² of included columns, NaN for excluded ones.
     score : ndarray of shape (d,)
-        Rao's statistic of the hypothesis that a column outside has no effect, NaN inside; 0 for a column that
-        follows from those inside.
+        Rao's statistic for the hypothesis that an excluded column has no effect; 0 if it is a linear combination of
+        included columns. NaN for included columns.
     slope : ndarray of shape (d,)
-        Of the mean loss along each column: a column outside with a negative one would enter with a positive
-        coefficient.
+        Gradient of the mean loss. An excluded column with a negative entry would enter with a positive coefficient.
     """
 
     columns: Array
@@ -54,12 +54,12 @@ class SubsetFit:
 
 
 class Subsets:
-    """Fits of logistic regression without a penalty to subsets of the columns, each from the end of another.
+    """Fits of logistic regression without a penalty on subsets of the columns.
 
     Parameters
     ----------
     design : Design
-        Target: −1 and +1.
+        Targets are −1 and +1.
     """
 
     def __init__(self, design: Design) -> None:
@@ -71,8 +71,9 @@ class Subsets:
         Parameters
         ----------
         columns : ndarray of bool of shape (d,)
+            Columns to include.
         start : SubsetFit, optional
-            Where to start from.
+            Fit to start from; the prior by default.
         """
         problem = self.problem
         inside = np.concatenate([[True], columns])
@@ -88,24 +89,25 @@ class Subsets:
         across, own = hessian[np.ix_(inside, ~inside)], hessian.diagonal()[~inside]
         left = own - np.einsum("ij,ij->j", across, inner.solve(across))
         slope = gradient[0, ~inside]
-        fresh = left > _LEFT * own
+        fresh = left > _DEPENDENT * own
         score[~inside] = np.where(fresh, problem.total * slope**2 / np.where(fresh, left, 1.0), 0.0)
         return SubsetFit(columns, found, 2.0 * problem.total * value, wald[1:], score[1:], gradient[0, 1:])
 
     def of_one_sign(self, columns: Array, sign: int) -> Array:
-        """Which of the columns keep a coefficient at the maximum under the rule that none has the other sign.
+        """Maximise the likelihood under the constraint that no coefficient has the opposite of `sign`.
 
-        Each step minimises the quadratic model of the loss under that rule, exactly, and is shortened until the loss
-        falls.
+        Each step minimises the quadratic model of the loss under the constraint, and is shortened until the loss falls.
 
         Parameters
         ----------
         columns : ndarray of bool of shape (d,)
+            Columns to include.
         sign : {1, −1}
 
         Returns
         -------
         ndarray of bool of shape (d,)
+            Columns with a nonzero coefficient.
         """
         problem = self.problem
         inside = np.concatenate([[True], columns])
@@ -131,7 +133,7 @@ class Subsets:
 
 
 class _Part:
-    """The likelihood as a function of some of its parameters, the others at 0."""
+    """The likelihood as a function of some parameters; the others are 0."""
 
     def __init__(self, problem: Likelihood, inside: Array) -> None:
         self.problem, self.inside = problem, inside
@@ -151,8 +153,8 @@ class _Part:
 
 
 def _minimum_in_box(theta: Array, gradient: Array, hessian: Array, low: Array, high: Array) -> Array:
-    """argmin of ½(z − θ)ᵀH(z − θ) + gᵀ(z − θ) between bounds, by an active set."""
+    """argmin of ½(z − θ)ᵀH(z − θ) + gᵀ(z − θ) over low ≤ z ≤ high, by an active set method."""
     size = hessian.diagonal().max()
-    upper = cholesky(hessian + np.diag(np.full(len(theta), _FLOOR * size)))
+    upper = cholesky(hessian + np.diag(np.full(len(theta), _RIDGE * size)))
     right = upper @ theta - np.linalg.solve(upper.T, gradient)
     return np.asarray(lsq_linear(upper, right, (low, high), method="bvls").x)

@@ -142,7 +142,8 @@ def _averaged(control: Control, passes: Message) -> Message:
     """Say which weights predict, where they are not the last ones."""
     if control.tol is None:
         return Message(
-            " Predictions are made with the mean of the weights over all {n} passes, those not needed included.",
+            " Predictions are made with the mean of the weights over all {n} passes of max_iter, including "
+            "those skipped because they would not change the weights.",
             n=control.max_iter,
         )
     return Message(

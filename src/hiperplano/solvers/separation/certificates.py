@@ -180,7 +180,8 @@ class Overlapping(Certificate):
 
     def __str__(self) -> str:
         return Message(
-            "Overlapping {where}: weights on {n} rows bring both classes to one point, so no plane separates them.",
+            "Overlapping {where}: weights on {n} rows give both classes the same weighted sum: no plane separates "
+            "them.",
             where=_where(self),
             n=len(self.rows),
         )

@@ -1,9 +1,9 @@
 """Support vector machines by Newton's method on an augmented Lagrangian, with a duality gap.
 
-Squared losses are smooth. Plain ones are made so by keeping dual variables near a centre (an augmented Lagrangian):
-the centre is replaced by what was found, the proximity shrinks, and the answers converge to the exact one. Only
-rows near the margin enter the curvature, and one pass over the rows is all that a step needs. The first centre
-comes from a sample of the rows, so all of them are passed over a few times only.
+Squared losses are smooth. Plain ones are smoothed by a proximal term, which keeps dual variables near a centre (an
+augmented Lagrangian). After each round, the solution becomes the new centre and the term is weakened, so that solutions
+converge to the exact one. Only rows near the margin contribute to the Hessian, and a step takes a single pass. A sample
+of the rows is solved first, so that few passes over all rows are needed.
 """
 
 from __future__ import annotations
@@ -56,9 +56,15 @@ def augmented_newton(
     Parameters
     ----------
     design : Design
-        With a vector "sign" for classification.
+        Design with a vector "sign" for classification.
+    loss : DualLoss
+    fit_intercept : bool
+    tol : float
+        Largest relative gap.
+    budget : Budget
+        Limit of passes.
     start : tuple of Hyperplane and RowVector, optional
-        A plane and dual variables to begin with.
+        Plane and dual variables to start from.
     """
     with one_blas_thread():
         shift, far = np.zeros(design.n_columns), False
@@ -81,9 +87,9 @@ def augmented_newton(
 
 
 def typical_row(design: Design, fit_intercept: bool) -> tuple[Array, bool]:
-    """Means of the columns (0 without an intercept) in some rows, and whether one is far beyond the column's spread.
+    """Column means in a sample (0 without an intercept), and whether one is large relative to the column's spread.
 
-    Rows with few stored entries are measured from 0, unless a mean is far from it: so they stay sparse.
+    For sparse rows the means are replaced by 0, unless one is large, so that rows stay sparse.
     """
     scale = ColumnScale.exact(design.sample(_SCALE_ROWS), fit_intercept)
     far = bool((np.abs(scale.shift) * scale.scale > _FAR).any())
@@ -93,13 +99,13 @@ def typical_row(design: Design, fit_intercept: bool) -> tuple[Array, bool]:
 
 
 def _squared_length(design: Design, fit_intercept: bool) -> float:
-    """Of a typical row, measured from the mean."""
+    """Mean squared length of centred rows, in a sample."""
     scale = ColumnScale.exact(design.sample(_SCALE_ROWS), fit_intercept)
     return float(np.sum(scale.scale**-2.0)) or 1.0
 
 
 def _solve(problem: SmoothedProblem, zero: Hyperplane, tol: float, budget: Budget) -> Certificate:
-    """From the answer of a sample if there are rows enough."""
+    """Solve from the solution of a sample, if there are enough rows."""
     design, loss = problem.design, problem.loss
     n, d = design.n_rows, design.n_columns
     search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
@@ -107,7 +113,7 @@ def _solve(problem: SmoothedProblem, zero: Hyperplane, tol: float, budget: Budge
     if 2 * sampled > n or problem.by_rows:
         return search.run(zero, WIDE * problem.unit or 1.0, None)
     few = design.sample(sampled)
-    share = n / few.n_rows  # so the sample's losses weigh as much as those of all rows
+    share = n / few.n_rows  # so that the losses of the sample have the same total weight as those of all rows
     part = replace(problem, design=few.with_vectors(weight=few.map(_ScaledWeights(share))))
     guess = _solve(part, zero, max(tol, _SAMPLE_TOL), Budget(budget.left)).evaluation
     width = 0.0 if loss.ridge else _first_width(part, guess, 0.5 * tol, _FREE_ROWS * (d + 1) / share)
@@ -124,7 +130,7 @@ class _ScaledWeights:
 
 
 def _first_width(problem: SmoothedProblem, guess: Evaluation, tol: float, fewest: float) -> float:
-    """The first of ever smaller widths that costs at most `tol`, by these rows, or that frees few of them."""
+    """The largest of a sequence of widths that adds at most `tol` to the relative gap, or leaves few rows free."""
     loss = problem.loss
     design = problem.design.with_vectors(residual=guess.residual, centre=problem.middle(guess))
     width = WIDE * problem.unit or 1.0
@@ -136,7 +142,7 @@ def _first_width(problem: SmoothedProblem, guess: Evaluation, tol: float, fewest
 
 
 def _width_of_known(problem: SmoothedProblem, known: Evaluation, gamma: RowVector) -> float:
-    """About the largest width in which known dual variables follow the scores: in wider ones they would stay."""
+    """About the largest width at which given dual variables still follow the scores; at larger ones they would stay."""
     loss = problem.loss
     design = problem.design.with_vectors(residual=known.residual, centre=gamma)
 
@@ -144,7 +150,7 @@ def _width_of_known(problem: SmoothedProblem, known: Evaluation, gamma: RowVecto
         return bool(design.fold(_CostOfWidth(loss, width / loss.high))[0][0] <= _FOLLOWING * known.slack)
 
     width = WIDE * problem.unit or 1.0
-    if not known.slack > 0:  # their scores are the only thing left to change
+    if not known.slack > 0:  # the dual variables are optimal for these scores
         return width
     while follow(width):
         width *= 2.0
@@ -155,7 +161,7 @@ def _width_of_known(problem: SmoothedProblem, known: Evaluation, gamma: RowVecto
 
 @dataclass(frozen=True)
 class _CostOfWidth:
-    """Σ weight·(loss − gain) of the dual variables near "centre", and how many of them are free."""
+    """Σ weight·(loss − gain) of the dual variables near "centre", and the number of free ones."""
 
     reads_rows = False
     loss: DualLoss
@@ -179,7 +185,7 @@ class AugmentedLagrangian:
     def run(
         self, plane: Hyperplane, width: float, curvature: Curvature | None, gamma: RowVector | None = None
     ) -> Certificate:
-        """From a plane, with the first width and centre, or for a squared loss with the curvature of similar rows."""
+        """Solve from a plane: with a first width and centre, or, for a squared loss, the curvature of similar rows."""
         if self.problem.loss.ridge:
             return self._once(plane, curvature)
         return self._rounds(
@@ -187,10 +193,10 @@ class AugmentedLagrangian:
         )
 
     def _once(self, plane: Hyperplane, curvature: Curvature | None) -> Certificate:
-        """A squared loss needs no rounds, but a smaller tolerance if dual variables do not prove enough yet.
+        """A squared loss needs no rounds, only smaller tolerances until the dual variables prove the gap.
 
-        Where classes are nearly separated and C is large, it differs little from a plain one: Newton's method frees and
-        binds a few rows in a step, and rounds are needed, too.
+        If classes are nearly separated and C is large, it behaves like a plain loss: few rows change sides in a step of
+        Newton's method, and rounds are needed as well.
         """
         now, trial = self.problem.evaluate(plane, curved=curvature is None), Budget(min(_TRIAL, self.budget.left), 1.0)
         share, solved = 0.5, True
@@ -234,13 +240,13 @@ class AugmentedLagrangian:
             if solved:
                 plane, centre, known = now.plane, now.gamma, True
                 proximity, last = proximity / shrink, proximity
-            elif known:  # too small for what is known: half way back, and smaller steps from there
+            elif known:  # the proximity shrank too fast: go back half the way, and shrink it more slowly
                 proximity, shrink = float(np.sqrt(proximity * last)), float(np.sqrt(shrink))
                 proximity *= _SHRINK if proximity > 0.9 * last else 1.0
             else:
                 plane, centre, proximity = now.plane, problem.middle(now), proximity * _SHRINK**2
 
     def _allowed(self, now: Evaluation) -> float:
-        """What a round may leave: little beside what is the smoothing's, or beside what is wanted."""
+        """Largest remaining decrease at the end of a round: a share of the slack, or of the tolerance."""
         wanted = self.tolerance.at(now.objective)
         return (0.5 if self.problem.by_rows else 0.1) * now.slack if now.slack > 0.7 * wanted else 0.3 * wanted

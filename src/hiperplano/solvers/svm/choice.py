@@ -19,13 +19,13 @@ from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
 from hiperplano.solvers.svm.solution import METHODS, PlaneFit, SvmSolution, status
 
 SOLVERS = ("auto", "newton", "dual")
-_FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
+_FEW_CELLS = 2**22  # most numbers of a table in memory that is copied to float64: 32 MB
 
 
 def solve_svm(
     designs: Sequence[Design], loss: DualLoss, *, fit_intercept: bool, solver: str, tol: float, max_iter: int
 ) -> SvmSolution:
-    """Minimise ½‖coef‖² + Σ weight·loss, for each of some problems on the same rows by itself.
+    """Minimise ½‖coef‖² + Σ weight·loss, separately for each of several problems on the same rows.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def solve_svm(
         The same rows, each with its own vector "sign" for classification.
     solver : {"auto", "newton", "dual"}
     tol : float
-        Gap to reach, relative to the objective.
+        Largest duality gap, relative to the objective.
     max_iter : int
-        Passes over the rows, for each problem.
+        Most passes over the rows, for each problem.
     """
     if solver == "dual":
         require_memory(designs[0], "solver='dual' takes rows one by one, from memory; solver='newton' sums over them.")
     held = HeldColumns.of(designs[0])
-    if held is not None:  # coefficients of the other columns are 0: no loss depends on them
+    if held is not None:  # coefficients of empty columns are 0, since no loss depends on them
         narrow = held.narrow()
         few = [design.on_rows_of(narrow) for design in designs if isinstance(design, InMemory)]
         solution = solve_svm(few, loss, fit_intercept=fit_intercept, solver=solver, tol=tol, max_iter=max_iter)

@@ -1,7 +1,7 @@
 """Crammer and Singer's loss in terms of its dual variables: the counterpart of `dual_losses`.
 
-With v the scores of a row, 1 added for all classes but its own, its loss is C·(max v − v[own]): the maximum of −v·α
-over Σα = 0, α[own] ≤ C and α ≤ 0 for the other classes. Residuals are −v.
+Let v be the scores of a row, plus 1 for all classes but its own. The loss is C·(max v − v[own]), which is the maximum
+of −v·α over Σα = 0, α[own] ≤ C and α ≤ 0 for the other classes. Residuals are −v.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from hiperplano.solvers.svm.curvature import Curvature, rounds_well, rows_with_o
 
 @dataclass(frozen=True)
 class ClassLoss:
-    """The loss of rows with a vector "code", the number of their class.
+    """The loss of rows with a vector "code", their class numbers.
 
     Attributes
     ----------
     n_scores : int
-        Classes.
+        Number of classes.
     high : float
         C, the largest dual variable.
     """
@@ -29,7 +29,7 @@ class ClassLoss:
     n_scores: int
     high: float
 
-    ridge = 0.0  # as a plain `DualLoss` has it
+    ridge = 0.0  # as in a plain `DualLoss`
 
     def own(self, block: Block) -> Array:
         """1 for the class of each row, 0 for the others."""
@@ -40,7 +40,7 @@ class ClassLoss:
         return np.asarray(self.own(block) - 1.0 - score)
 
     def beta(self, block: Block, alpha: Array) -> Array:
-        """What each row pulls the coefficients of each class by."""
+        """β: coefficients of class k are Σ β[k]·x."""
         return block.weighted(alpha)
 
     def row_pulls(self, block: Block) -> Array:
@@ -50,8 +50,9 @@ class ClassLoss:
     def dual_variable(self, residual: Array, own: Array, centre: Array, proximity: float) -> Array:
         """The α that maximises residual·α − ½·proximity·‖α − centre‖².
 
-        C·own − α lies in a simplex of size C: the nearest point of it is found by sorting. It stays the same if all
-        entries of a row move together, and measured from the largest one C is not lost beside them.
+        C·own − α lies in a simplex of size C, and the nearest point of the simplex is found by sorting. It does not
+        change if a number is added to all entries of a row. The largest entry is subtracted, so that C keeps its
+        digits.
         """
         bound = self.high * own
         far = bound - centre - residual / proximity
@@ -62,7 +63,7 @@ class ClassLoss:
         return np.asarray(bound - np.maximum(far - level[np.arange(len(far)), last][:, None], 0.0))
 
     def follow(self, block: Block, residual: Array, proximity: float) -> Array:
-        """`dual_variable` with the vector "centre" of a block; zeros where nothing keeps them near a centre."""
+        """`dual_variable` with the vector "centre" of a block; zeros without a proximal term."""
         if not proximity:
             return np.zeros_like(residual)
         return self.dual_variable(residual, self.own(block), block.vectors["centre"], proximity)
@@ -76,12 +77,12 @@ class ClassLoss:
         return np.asarray(np.sum(residual * alpha, axis=1))
 
     def middle(self, block: Block) -> Array:
-        """Where nothing is known yet: half of the mass on the own class, shared out among all others."""
+        """A first centre: C/2 for the class of a row, and equal shares of −C/2 for the others."""
         own = self.own(block)
         return 0.5 * self.high * (own - (1.0 - own) / (self.n_scores - 1))
 
     def free_gram(self, block: Block, alpha: Array, shift: Array, softness: float) -> Array:
-        """Σ of weight·(diag(a) − a·aᵀ/Σa) ⊗ [x − shift, 1]ᵀ[x − shift, 1], a marking the free classes of a row."""
+        """Σ weight·(diag(a) − a·aᵀ/Σa) ⊗ [x − shift, 1]ᵀ[x − shift, 1], where a is 1 for the free classes of a row."""
         free = alpha < self.high * self.own(block)
         some = np.flatnonzero(free.sum(axis=1) > 1)
         free, block = free[some], block.take(some)
@@ -99,32 +100,33 @@ class ClassLoss:
         return out.reshape(self.n_scores * x.shape[1], -1)
 
     def curvature(self, gram: Array, row: float) -> Curvature:
-        """How a matrix of curvature is solved with."""
+        """The curvature with this matrix."""
         return ClassCurvature(gram, self.n_scores, row)
 
     def balanced(self, design: Design) -> RowVector:
-        """Dual variables near the vector "gamma" whose sum over the rows, by weight, is 0 for each class.
+        """Dual variables near the vector "gamma" whose weighted sum over the rows is 0 for each class.
 
-        Where a class has too little, its negative dual variables shrink in proportion, and what they lose is taken from
-        the classes that have too much, in the same rows: so sums of rows stay 0 and no bound is passed.
+        If the sum of a class is negative, its negative dual variables are scaled towards 0. In the same rows, the
+        difference is subtracted from classes with a positive sum. So the sum of each row stays 0, and no bound is
+        violated.
         """
         sums, negative = design.fold(_class_balance)
         excess, lack = np.maximum(sums, 0.0), np.maximum(-sums, 0.0)
-        if not (lack.any() and excess.any()):  # all of them sum to 0, but for rounding
+        if not (lack.any() and excess.any()):  # all sums are 0 up to rounding
             return design.vector("gamma")
         share = np.divide(lack, -negative, out=np.zeros_like(lack), where=negative < 0)
         return design.map(_Rebalanced(share, excess / excess.sum()))
 
 
 def _class_balance(block: Block) -> Sums:
-    """Σ weight·α of each class, and the same of the negative ones."""
+    """Σ weight·α of each class, and the same over negative α."""
     alpha = block.weighted(block.vectors["gamma"])
     return alpha.sum(axis=0), np.minimum(alpha, 0.0).sum(axis=0)
 
 
 @dataclass(frozen=True)
 class _Rebalanced:
-    """α with a share of the negative ones taken away, and given to other classes of the same row."""
+    """α with a share of its negative entries moved to other classes of the same row."""
 
     reads_rows = False
     share: Array
@@ -143,7 +145,7 @@ class ClassCurvature(Curvature):
 
     gram: Array
     n_classes: int
-    row: float  # what one free row adds to that of a level
+    row: float  # curvature of a level due to one free row
 
     @property
     def _levels(self) -> Array:
@@ -167,13 +169,13 @@ class ClassCurvature(Curvature):
         penalised = np.setdiff1d(np.arange(len(matrix)), levels)
         matrix[penalised, penalised] += 1.0
         if fit_intercept:
-            # A level that no free row holds moves as if one did, until some row is met.
+            # A level without free rows gets the curvature of one row, so that its step is finite.
             matrix[levels, levels] += np.where(matrix[levels, levels] > 0, 0.0, self.row)
-            # All levels together change nothing; this keeps them from moving together.
+            # A common change of all levels has no effect; this term makes the matrix regular.
             matrix[np.ix_(levels, levels)] += (self.mass or self.row) / self.n_classes
         else:
             matrix[levels, :], matrix[:, levels] = 0.0, 0.0
             matrix[levels, levels], right[levels] = 1.0, 0.0
         steps = solve(matrix, right).reshape(self.n_classes, -1)
-        # What all classes share changes no loss: only rounding gives the sum of their steps a value.
+        # A common change of all classes has no effect on the loss, so that the mean of the steps is a rounding error.
         return np.asarray(steps - steps.mean(axis=0)).ravel(), 0.0

@@ -1,8 +1,9 @@
 """Crammer and Singer's support vector machine of all classes at once, with a duality gap.
 
-Minimise ½Σ‖coef of class k‖² + C·Σᵢ weightᵢ·max(0, maxₖ (1 + score of k) − score of the right class). The dual
-variables of a row sum to 0, are at most C·weight for its own class and at most 0 for the others; intercepts without
-penalty ask that those of each class balance, which is treated as in `dual_ascent`.
+Minimise ½Σ‖coef of class k‖² + C·Σᵢ weightᵢ·max(0, maxₖ (1 + score of k) − score of the own class), where k runs over
+the other classes. The dual variables of a row sum to 0, are at most C·weight for its own class and at most 0 for the
+others. Intercepts without a penalty require that those of each class sum to 0 over the rows, which is treated as in
+`dual_ascent`.
 """
 
 from __future__ import annotations
@@ -50,16 +51,22 @@ def crammer_singer(
 ) -> SvmSolution:
     """Fit the scores of all classes, up to a gap of tol·objective.
 
-    Two classes have opposite scores of half the size of those of the hinge with twice the strength, so that is
-    solved, by `solver`, and the difference of the scores returned.
+    With two classes, scores are opposite, and half as large as those of the hinge loss with twice the strength. So the
+    latter is solved, and the difference of the two scores is returned.
 
     Parameters
     ----------
     design : Design
-        With a vector "code", the number of the class of each row.
+        Design with a vector "code", the class number of each row.
+    n_classes : int
     strength : float
         C.
+    fit_intercept : bool
     solver : {"auto", "newton", "dual"}
+    tol : float
+        Largest relative gap.
+    max_iter : int
+        Most passes over the rows.
     """
     if n_classes == 2:
         signed = [design.with_vectors(sign=design.map(SignOfClass(1)))]
@@ -98,7 +105,7 @@ def crammer_singer(
 
 @dataclass(frozen=True)
 class SignOfClass:
-    """+1 for the rows of a class, by the vector "code", and −1 for all others."""
+    """+1 for rows whose vector "code" is the class, −1 for all others."""
 
     reads_rows = False
     code: int
@@ -111,7 +118,7 @@ class SignOfClass:
 def _newton(
     design: Design, n_classes: int, strength: float, fit_intercept: bool, tol: float, budget: Budget
 ) -> tuple[_Found, bool]:
-    """By Newton's method on the augmented Lagrangian, as for two classes."""
+    """Newton's method on the augmented Lagrangian, as for two classes."""
     shift, _ = typical_row(design, fit_intercept)
     problem = SmoothedProblem(design, ClassLoss(n_classes, strength), fit_intercept)
     search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
@@ -123,7 +130,7 @@ def _newton(
 
 
 class _Ascent:
-    """Dual ascent: β of all rows and classes, the coefficients they make, the levels, and the rows still visited."""
+    """State of dual ascent: β of all rows and classes, coefficients, levels, and the rows that are still visited."""
 
     def __init__(self, design: InMemory, n_classes: int, strength: float, fit_intercept: bool) -> None:
         from hiperplano.solvers.svm import dual_loops
@@ -132,7 +139,7 @@ class _Ascent:
         self.loops, self.loss, self.fit_intercept = dual_loops, ClassLoss(n_classes, strength), fit_intercept
         self.codes, self.arrays = design.collect(design.vector("code")), design.loop_arrays()
         self.cap = strength * (design.collect(design.vector("weight")) if design.has_weight else np.ones(n))
-        self.design = design.with_vectors(weight=None)  # β has the weights in it
+        self.design = design.with_vectors(weight=None)  # β includes the weights
         self.square = np.empty(n)
         dual_loops.row_squares(*self.arrays, self.square)
         self.alpha, self.coef = np.zeros((n, n_classes)), np.zeros((design.n_columns, n_classes))
@@ -167,7 +174,7 @@ class _Ascent:
                 break
 
     def _check_all_rows(self) -> tuple[_Found, Array]:
-        """Balance β; the gap of the coefficients they make; and the scores of all rows."""
+        """Solution with balanced β and its gap, and the scores of all rows."""
         design = self.design.with_vectors(gamma=self.alpha)
         alpha = design.collect(self.loss.balanced(design)).copy() if self.fit_intercept else self.alpha.copy()
         (coef,) = design.with_vectors(gamma=alpha).fold(_pull)
@@ -183,7 +190,7 @@ class _Ascent:
         return _Found(coef, level, alpha, objective, objective - dual), scores
 
     def _restore_rows(self, scores: Array) -> None:
-        """Visit those rows again that have dual variables, or a margin that is not well beyond 1."""
+        """Visit all rows again that have nonzero dual variables, or a margin not well above 1."""
         here = np.arange(len(scores))
         rivals = scores.copy()
         rivals[here, self.codes] = -np.inf
@@ -194,7 +201,7 @@ class _Ascent:
 
 
 def _pull(block: Block) -> Sums:
-    """Σ x·β of each class."""
+    """Coefficients Σ x·β of each class."""
     return (block.transpose_dot(block.vectors["gamma"]),)
 
 

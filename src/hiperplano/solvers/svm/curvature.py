@@ -1,7 +1,7 @@
-"""Newton steps of ½‖coef‖² + losses: how the curvature of the losses is stored and solved with.
+"""Newton steps for ½‖coef‖² + losses: how the Hessian of the losses is stored, and how its equations are solved.
 
-With few columns it is a matrix. With many it stays as the rows it comes from, and is solved with by conjugate
-gradients; exactly, with the products of free rows or of columns, where those would take longer.
+With few columns it is a matrix. With many, only the rows are stored, and steps are computed by conjugate gradients. If
+these would take longer, products of all pairs of free rows or of columns are computed, and the step is exact.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
-_SINGULAR = 1e-16  # reciprocal condition, at unit diagonal, of a matrix that rounding has made singular
+_SINGULAR = 1e-16  # reciprocal condition number, with unit diagonal, below which a matrix counts as singular
 _EPS_SINGLE = float(np.finfo(np.float32).eps)
 # The Hessian is computed in float32 if
 _MANY_COLUMNS = 128  # there are at least so many columns,
@@ -29,10 +29,10 @@ _MOST_SINGLE = 1e30  # no column has a larger sum of squares, which could overfl
 _HIDDEN = 1e-3  # and rounding is at most this share of the penalty
 _GATHERED_SHARE = 0.5  # free rows are copied together if they are at most this share of all rows,
 _GATHERED_ENTRIES = 2**27  # and have no more numbers than these
-_MOST_STEPS = 500  # of conjugate gradients
-_PRODUCT = 0.1  # what a product with all rows adds to the number of passes; its time is more than 0.2 passes
-_COLUMN = 0.005  # what each column of a Hessian adds to it, a tenth of its time: few steps need a Hessian
-_ROUGH = 0.1  # share of the gradient that conjugate gradients may leave
+_MOST_STEPS = 500  # most steps of conjugate gradients
+_PRODUCT = 0.1  # passes that are counted for a product with all rows, which takes more than 0.2 passes
+_COLUMN = 0.005  # passes that are counted for each column of a Hessian, a tenth of its time
+_ROUGH = 0.1  # relative residual of conjugate gradients
 
 
 class Curvature(ABC):
@@ -41,15 +41,15 @@ class Curvature(ABC):
     @property
     @abstractmethod
     def mass(self) -> float:
-        """That of the level: the sum of the free rows' weights."""
+        """Curvature of the level: the sum of the free rows' weights."""
 
     @property
     @abstractmethod
     def offset(self) -> Array:
-        """Mean of the free rows, from the shift."""
+        """Mean of the free rows, relative to the shift."""
 
     def balancing_cost(self, excess: Array) -> float:
-        """What balancing dual variables whose sum is `excess` will cost, about: those of free rows are shifted."""
+        """Approximate cost of balancing dual variables with sum `excess`, by a shift of those of free rows."""
         if not excess.any():
             return 0.0
         if self.mass <= 0:
@@ -58,22 +58,27 @@ class Curvature(ABC):
 
     @abstractmethod
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> tuple[Array, float]:
-        """Where the quadratic with this slope, this curvature and the penalty's has its minimum, of shape (d+1,).
-
-        And what that took beside the pass for the curvature, in passes.
+        """Newton step: the minimum of the quadratic with this gradient, this curvature and that of the penalty.
 
         Parameters
         ----------
         slope : ndarray of shape (d+1,)
-            Of coefficients and level.
+            Gradient in coefficients and level.
+        fit_intercept : bool
         enough : float
-            Length of the remaining slope that need not be made smaller.
+            Norm of the residual that is small enough.
+
+        Returns
+        -------
+        step : ndarray of shape (d+1,)
+        passes : float
+            Its cost, in addition to the pass for the curvature.
         """
 
 
 @dataclass(frozen=True)
 class MatrixCurvature(Curvature):
-    """Held as a matrix of shape (d+1, d+1)."""
+    """Curvature stored as a matrix of shape (d+1, d+1)."""
 
     gram: Array
 
@@ -88,14 +93,14 @@ class MatrixCurvature(Curvature):
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> tuple[Array, float]:
         matrix, right = self.gram.copy(), -slope
         last = len(matrix) - 1
-        matrix.flat[: last * (last + 2) : last + 2] += 1.0  # of the penalty, which leaves out the level
+        matrix.flat[: last * (last + 2) : last + 2] += 1.0  # from the penalty, which does not include the level
         if not fit_intercept or matrix[last, last] <= 0:
             matrix[last, :], matrix[:, last], matrix[last, last], right[last] = 0.0, 0.0, 1.0, 0.0
         return solve(matrix, right), _COLUMN * last
 
 
 def rows_with_one(block: Block, shift: Array) -> Array:
-    """[x − shift, 1] of every row, as a fresh array."""
+    """[x − shift, 1] of every row, as a new array."""
     rows = np.empty((len(block), len(shift) + 1))
     np.subtract(block.dense(), shift, out=rows[:, :-1])
     rows[:, -1] = 1.0
@@ -103,9 +108,9 @@ def rows_with_one(block: Block, shift: Array) -> Array:
 
 
 def rounds_well(rows: Array, softness: float) -> bool:
-    """Whether products of weighted rows may be made in float32, in half of the time: a step needs few digits of them.
+    """Whether products of weighted rows may be computed in float32, which takes half the time.
 
-    It divides them by `softness` and adds a penalty of 1, which must hide what is rounded away.
+    A step divides them by `softness` and adds a penalty of 1. Rounding errors must be small relative to the penalty.
     """
     if rows.shape[1] < _MANY_COLUMNS:
         return False
@@ -115,7 +120,7 @@ def rounds_well(rows: Array, softness: float) -> bool:
 
 @dataclass(frozen=True)
 class RowCurvature(Curvature):
-    """Held as the rows themselves, with a vector "stiffness": their weights, 0 for those that are not free.
+    """Curvature stored as rows with a vector "stiffness": their weights, or 0 if they are not free.
 
     Columns are not shifted. `total` is the sum of "stiffness", and `n_free` the number of free rows.
     """
@@ -130,7 +135,7 @@ class RowCurvature(Curvature):
 
     @cached_property
     def _rows(self) -> Design:
-        """The free rows, or all where bringing them together would cost more than it saves."""
+        """The free rows, or all rows if copying the free ones would cost more than it saves."""
         entries = self.n_free * self.design.n_columns * self.design.density
         if self.n_free > _GATHERED_SHARE * self.design.n_rows or entries > _GATHERED_ENTRIES:
             return self.design
@@ -154,12 +159,12 @@ class RowCurvature(Curvature):
 
     @property
     def _by_columns(self) -> bool:
-        """Whether a matrix of all pairs of columns takes less time than one of all pairs of free rows."""
+        """Whether products of all pairs of columns take less time than those of all pairs of free rows."""
         return self._costs.hessian < self._costs.row_products
 
     @property
     def _exact(self) -> float:
-        """What an exact step takes, in those of conjugate gradients; infinite where there is no memory for it."""
+        """Cost of an exact step, in steps of conjugate gradients; infinite if it does not fit in memory."""
         d, costs = self.design.n_columns, self._costs
         cells = float(d) ** 2 if self._by_columns else float(self.n_free) * max(self.n_free, d)
         if 16.0 * cells > memory_limit():
@@ -167,7 +172,7 @@ class RowCurvature(Curvature):
         return min(costs.hessian, costs.row_products) / costs.square_product
 
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> tuple[Array, float]:
-        """By conjugate gradients, unless they take as long as a matrix would: then by that."""
+        """Newton step by conjugate gradients, or exactly once these have taken as long as an exact step would."""
         level = fit_intercept and self.n_free > 0
         if not self.n_free:
             return np.append(-slope[:-1], 0.0), 0.0
@@ -180,7 +185,7 @@ class RowCurvature(Curvature):
         return step, product * (taken + exact)
 
     def _with_rows(self, slope: Array, level: bool) -> Array:
-        """Exactly: with A the free rows and S their weights, (AAᵀ + 1/S)·m = level − A·slope, step = −slope − Aᵀm."""
+        """Exact step: with free rows A and weights S, (AAᵀ + 1/S)·m = level − A·slope, step = −slope − Aᵀm."""
         rows = self._free_rows
         stays_sparse = rows.is_sparse and rows.density < SPARSE_PRODUCTS
         a: Any = rows.arrays()[0].astype(np.float64, copy=False) if stays_sparse else rows.dense()
@@ -193,7 +198,7 @@ class RowCurvature(Curvature):
         return np.append(-slope[:-1] - (rise * ones - pull) @ a, rise)
 
     def _with_columns(self, slope: Array, level: bool) -> Array:
-        """Exactly, with Aᵀ·S·A."""
+        """Exact step, from Aᵀ·S·A."""
         gram = np.empty((len(slope), len(slope)))
         gram[:-1, :-1] = self._rows.fold(_Gram())[0]
         gram[-1, :-1] = gram[:-1, -1] = self._moments[0]
@@ -203,7 +208,10 @@ class RowCurvature(Curvature):
     def _by_conjugate_gradients(
         self, slope: Array, level: bool, enough: float, exact: float
     ) -> tuple[Array | None, int]:
-        """The level is eliminated: rows are taken from their mean. And the steps taken; None if those are too many."""
+        """Approximate step, or None if it takes too many steps of conjugate gradients; and their number.
+
+        The level is eliminated, which centres the rows.
+        """
         mass, rows = self.mass, self._rows
         mean = self.offset if level else np.zeros(len(slope) - 1)
         most = int(min(_MOST_STEPS, exact))
@@ -258,5 +266,5 @@ class _Gram:
 
 
 def solve(matrix: Array, right: Array) -> Array:
-    """The inverse of a positive definite matrix times `right`; its pseudo-inverse only where rounding leaves none."""
+    """The inverse of a positive definite matrix times `right`; the pseudo-inverse if it is singular up to rounding."""
     return SymmetricSolver(matrix, _SINGULAR).solve(right)

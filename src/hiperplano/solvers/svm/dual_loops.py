@@ -6,7 +6,7 @@ import numpy as np
 
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_square
 
-_AHEAD = 4  # rows between asking for one and using it
+_AHEAD = 4  # a row is prefetched so many visits before its own
 
 
 @loop
@@ -18,7 +18,7 @@ def row_squares(x, indices, indptr, out):  # type: ignore[no-untyped-def]
 
 @part
 def shuffle(order, size, seed):  # type: ignore[no-untyped-def]
-    """Put order[:size] in an order that `seed` decides (Fisher and Yates, with Marsaglia's xorshift)."""
+    """Shuffle order[:size] with a seed (Fisher and Yates, with Marsaglia's xorshift)."""
     number = np.uint64(seed)
     for k in range(size - 1, 0, -1):
         number ^= number << np.uint64(13)
@@ -56,10 +56,10 @@ def row_update(x, indices, indptr, i, step, coef):  # type: ignore[no-untyped-de
 
 @part
 def best_values(slope, label, cap, stiffness, old, ranked, new):  # type: ignore[no-untyped-def]
-    """argmin of ½·stiffness·‖a − old‖² + slope·(a − old) over Σa = 0, a ≤ cap for the label's class and ≤ 0 else.
+    """argmin of ½·stiffness·‖a − old‖² + slope·(a − old) over Σa = 0, a ≤ cap for the label's class, a ≤ 0 otherwise.
 
-    a = min(bound, (level − c)/stiffness) with c = slope − stiffness·old; the level follows from the largest
-    c + stiffness·bound, taken in turn.
+    The solution is a = min(bound, (level − c)/stiffness) with c = slope − stiffness·old. The level is found by sorting
+    c + stiffness·bound.
     """
     classes = len(slope)
     for k in range(classes):
@@ -80,15 +80,16 @@ def best_values(slope, label, cap, stiffness, old, ranked, new):  # type: ignore
 def ascend_classes(x, indices, indptr, label, cap, square, alpha, coef, level, total, pull, beyond, order, size, seed):  # type: ignore[no-untyped-def]
     """Visit the rows order[:size] in random order, and maximise over the multipliers of each.
 
-    The function is Σ α[i, label] − ½‖Σ xᵢ·α[i]‖² − level₀·Σα − ½·pull·‖Σα‖²; `coef` is Σ xᵢ·α[i], of shape
-    (columns, classes), `total` is Σα and `level` moves with it.
+    The function is Σ α[i, label] − ½‖Σ xᵢ·α[i]‖² − level₀·Σα − ½·pull·‖Σα‖². `coef` is Σ xᵢ·α[i], of shape
+    (columns, classes), `total` is Σα, and `level` changes with it.
 
     Returns
     -------
     size : int
-        Rows still worth a visit: those left out have no multipliers and a margin beyond 1 by more than `beyond`.
+        Number of rows that are still visited. The others have multipliers of 0 and a margin above 1 by more than
+        `beyond`.
     largest : float
-        Violation of the optimality conditions.
+        Largest violation of the optimality conditions.
     """
     shuffle(order, size, seed)
     classes = coef.shape[1]

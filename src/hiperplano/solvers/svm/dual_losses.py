@@ -4,9 +4,9 @@ With r the residual of a row, that is target − score in regression and 1 − s
 
     loss = max over low ≤ γ ≤ high of  r·γ − ε·|γ| − ½·ridge·γ²,
 
-where γ is the dual variable of the row, per unit of its weight. The hinge has ε = 0 and γ between 0 and C; the
-ε-insensitive loss has γ between −C and C; squares have ridge = 1/(2C) and no bound. The row pulls the coefficients by
-β·x, with β = weight·γ, times the sign in classification.
+where γ is the dual variable of the row, per unit of its weight. The hinge has ε = 0 and 0 ≤ γ ≤ C, and the
+ε-insensitive loss has −C ≤ γ ≤ C. Squared losses have ridge = 1/(2C), and no bound except γ ≥ 0 for the hinge. At the
+optimum the coefficients are Σβ·x with β = weight·γ, times the sign in classification.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ import numpy as np
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
 from hiperplano.solvers.svm.curvature import Curvature, MatrixCurvature, rounds_well, rows_with_one
 
-_FURTHEST = 1e30
-_TIGHT = 4 * float(np.finfo(float).eps)
+_FURTHEST = 1e30  # limit of a search for a root, in units of its argument
+_TIGHT = 4 * float(np.finfo(float).eps)  # relative accuracy of a root
 
 
 @dataclass(frozen=True)
 class DualLoss:
-    """A loss by its dual variables.
+    """A loss in terms of its dual variables.
 
     Attributes
     ----------
     low, high : float
         Bounds of the dual variables, low ≤ 0 < high.
     epsilon : float
-        Half the width of the tube in which residuals cost nothing.
+        Half the width of the tube: smaller residuals have no loss.
     ridge : float
         0 for plain losses, 1/(2C) for squared ones.
     classifies : bool
-        Blocks hold a vector "sign" of −1 and +1; otherwise their target is the number to predict.
+        Whether blocks have a vector "sign" of −1 and +1; otherwise this is regression on their target.
     """
 
     low: float
@@ -65,11 +65,11 @@ class DualLoss:
         return np.asarray(1.0 - block.vectors["sign"] * score if self.classifies else block.y[:, 0] - score)
 
     def signed(self, block: Block, values: Array | float) -> Any:
-        """Values times what one unit of the score is in units of the residual: the sign, in classification."""
+        """Values times the sign in classification; in regression, the values."""
         return values * block.vectors["sign"] if self.classifies else values
 
     def beta(self, block: Block, gamma: Array) -> Array:
-        """What each row pulls the coefficients by, for its dual variable."""
+        """β = weight·γ, times the sign in classification."""
         return block.weighted(self.signed(block, gamma))
 
     def row_pulls(self, block: Block) -> Array:
@@ -77,13 +77,13 @@ class DualLoss:
         return self.beta(block, block.vectors["gamma"])
 
     def outside(self, residual: Array) -> Array:
-        """How far residuals lie outside the tube, with their sign."""
+        """Signed distance of residuals from the tube."""
         return residual - np.clip(residual, -self.epsilon, self.epsilon) if self.epsilon else residual
 
     def dual_variable(self, residual: Array, centre: Array | float = 0.0, proximity: float = 0.0) -> Array:
         """The γ that maximises r·γ − ε|γ| − ½·ridge·γ² − ½·proximity·(γ − centre)².
 
-        For a plain loss without the last term: the bound on the residual's side.
+        For a plain loss without the last term, it is the bound on the side of the residual.
         """
         pull = self.outside(residual + proximity * centre if proximity else residual)
         if self.ridge + proximity:
@@ -91,7 +91,7 @@ class DualLoss:
         return np.where(pull > 0, self.high, np.where(pull < 0, self.low, 0.0))
 
     def free(self, gamma: Array) -> Array:
-        """Which dual variables lie at no bound and no kink: they follow the score."""
+        """Which dual variables are free: neither at a bound nor at a kink, so that they change with the score."""
         free = (gamma > self.low) & (gamma < self.high)
         return free & (gamma != 0) if self.epsilon else free
 
@@ -116,9 +116,9 @@ class DualLoss:
         return np.asarray(np.maximum(self.high * outside, self.low * outside))
 
     def middle(self, block: Block) -> Array:
-        """Dual variables for the vector "residual" where nothing is known yet: half way to the bound on its side.
+        """A first centre for the dual variables: half the bound on the side of the vector "residual".
 
-        A tube of no width has one kink, and the middle is between both bounds.
+        Without a tube, it is the middle of both bounds. For a squared loss, it is the optimum for the residual.
         """
         residual = block.vectors["residual"]
         if self.ridge:
@@ -141,13 +141,13 @@ class DualLoss:
         return np.asarray(rows.T @ rows, dtype=np.float64)
 
     def curvature(self, gram: Array, row: float) -> Curvature:
-        """How a matrix of curvature is solved with; `row` is what one row adds to that of the level."""
+        """The curvature with this matrix; `row`, the contribution of one row to that of the level, is not used."""
         return MatrixCurvature(gram)
 
     def balanced(self, design: Design) -> RowVector:
-        """Dual variables near the vector "gamma" with Σβ = 0, as an intercept without penalty asks.
+        """Dual variables near the vector "gamma" with Σβ = 0, which an intercept without a penalty requires.
 
-        Those that follow the score are shifted together, none past 0 or its bound; all are if those are not enough.
+        A common shift is added to the free ones, or to all if that is not enough. None is moved past 0 or a bound.
         """
         now, size, weight = (float(each) for each in design.fold(_Balance(self))[0])
         if now == 0:
@@ -162,9 +162,9 @@ class DualLoss:
         return design.map(_Moved(self, shift, everywhere))
 
     def moved(self, block: Block, shift: float, everywhere: bool) -> Array:
-        """The vector "gamma" with `shift` added, times the sign, but none past 0 or its bound.
+        """The vector "gamma" plus `shift` times the sign, clipped at 0 and at the bounds.
 
-        Those that do not follow the score stay, unless `everywhere`.
+        Only free dual variables are shifted, unless `everywhere`.
         """
         gamma = block.vectors["gamma"]
         low = np.where(gamma > 0, 0.0, self.low) if self.low else 0.0
@@ -174,7 +174,7 @@ class DualLoss:
 
 
 def _sparse_gram(block: Block, weight: Array) -> Array:
-    """Σ weight·[x, 1]ᵀ[x, 1] from the stored entries alone."""
+    """Σ weight·[x, 1]ᵀ[x, 1] from stored entries only."""
     gram = np.empty((block.n_columns + 1, block.n_columns + 1))
     gram[:-1, :-1] = block.weighted_products(weight)
     gram[-1, :-1] = gram[:-1, -1] = block.transpose_dot(weight)
@@ -183,7 +183,7 @@ def _sparse_gram(block: Block, weight: Array) -> Array:
 
 
 def total(block: Block, values: Array) -> Array:
-    """Σ of all numbers, one or k for each row, by weight."""
+    """Weighted sum over the rows of values with one or k numbers for each row."""
     return np.asarray(block.xp.sum(values) if block.weight is None else block.xp.sum(block.weight @ values))
 
 
@@ -201,7 +201,7 @@ class _Balance:
 
 @dataclass(frozen=True)
 class _Shifted:
-    """Σβ after a shift, and its slope in the shift."""
+    """Σβ after a shift, and its derivative with respect to the shift."""
 
     reads_rows = False
     loss: DualLoss
@@ -227,14 +227,14 @@ class _Moved:
 
 
 def root_of_increasing(function: Callable[[float], tuple[float, float]], unit: float) -> float:
-    """Where a continuous increasing function passes 0, by Newton's method from 0, safeguarded by bisection.
+    """Root of a continuous increasing function, by Newton's method from 0, safeguarded by bisection.
 
     Parameters
     ----------
     function : callable, float -> (value, slope)
         Piecewise linear functions are solved in a few steps.
     unit : float
-        Of the argument: where the slope is 0, steps grow from a thousandth of it.
+        Unit of the argument. Where the slope is 0, steps grow from a thousandth of it.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def root_of_increasing(function: Callable[[float], tuple[float, float]], unit: f
                 step = 0.5 * (low + high) - at
             else:
                 step, reach = float(-np.sign(value)) * reach, 4.0 * reach
-                if reach > _FURTHEST * unit:  # flat but for rounding: nothing to find
+                if reach > _FURTHEST * unit:  # constant up to rounding: there is no root
                     return 0.0
         widths.append(high - low)
         at += step

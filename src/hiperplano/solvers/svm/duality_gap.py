@@ -13,14 +13,14 @@ from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProblem
 from hiperplano.solvers.svm.solution import PlaneFit
 
-_ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
+_ROUNDING = 1e-13  # gap due to rounding errors, as a share of the objective at scores of 0
 
 
 @dataclass
 class Budget:
-    """Passes over the rows: how many may be made, and how many were.
+    """Limit of passes over the rows, and passes made so far.
 
-    What else takes time counts as passes, too: a fit whose steps are dear ends as soon as others.
+    Other work counts as passes, too, so that a fit with expensive steps ends as soon as others.
     """
 
     most: float
@@ -32,32 +32,32 @@ class Budget:
 
     @property
     def used(self) -> int:
-        """Passes made."""
+        """Number of passes made."""
         return int(np.ceil(self.spent))
 
     def take(self, passes: float = 1.0) -> None:
-        """Count a pass, or what takes as long as so many."""
+        """Count a pass, or work that takes as long as `passes`."""
         self.spent += passes
 
 
 class GapTolerance(NamedTuple):
-    """A gap to reach: `tol` of the objective, or what rounding leaves if that is larger."""
+    """Largest gap of a solution: `tol` times the objective, plus a floor for rounding errors."""
 
     tol: float
     floor: float
 
     @classmethod
     def of(cls, problem: SmoothedProblem, tol: float) -> GapTolerance:
-        """For a problem."""
+        """The tolerance for a problem."""
         return cls(tol, _ROUNDING * problem.zero_loss)
 
     def at(self, objective: float) -> float:
-        """The gap that is small enough beside an objective."""
+        """Largest gap for an objective."""
         return self.tol * objective + self.floor
 
 
 class Certificate(NamedTuple):
-    """An evaluation with balanced dual variables, the gap they prove, and whether that is small enough."""
+    """An evaluation with balanced dual variables, the gap that they prove, and whether it is small enough."""
 
     evaluation: Evaluation
     gap: float
@@ -65,7 +65,7 @@ class Certificate(NamedTuple):
 
 
 def plane_fit(design: Design, loss: DualLoss, found: Certificate, method: str, passes: int) -> PlaneFit:
-    """What a certificate says of a plane."""
+    """Make a `PlaneFit` from a certificate."""
     plane = found.evaluation.plane
     return PlaneFit(
         coef=plane.coef,
@@ -86,16 +86,16 @@ def certify(
     tolerance: GapTolerance,
     curvature: Curvature | None = None,
 ) -> Certificate:
-    """Balance the dual variables of a plane, and find their gap in one pass.
+    """Balance the dual variables of a plane, and compute their duality gap in one pass.
 
     Parameters
     ----------
     problem : SmoothedProblem
-        Without proximity.
+        Problem without a proximal term.
     gamma : RowVector
         Dual variables.
     curvature : Curvature, optional
-        Kept with the evaluation.
+        Stored in the evaluation.
     """
     proof = problem.evaluate(plane, curved=False, gamma=problem.balanced(gamma))
     gap = proof.gap if np.isfinite(proof.gap) else np.inf

@@ -25,24 +25,26 @@ def minimise(
     curvature: Curvature | None = None,
     fewest: int = 0,
 ) -> tuple[Evaluation, bool]:
-    """Newton steps until what remains to be gained is allowed to remain.
+    """Newton steps until the remaining decrease of the objective is at most `allowed`.
 
     Parameters
     ----------
     start : Evaluation
-        Of that problem.
+        Evaluation of the problem at the start.
     allowed : callable, evaluation -> float
-        In units of the objective.
+        Largest remaining decrease.
+    budget : Budget
     curvature : Curvature, optional
-        Of similar rows: it serves instead of these rows' own as long as it serves well.
+        Curvature of similar rows, used instead of that of these rows as long as steps converge fast.
     fewest : int
-        Steps to take in any case, if there is any slope.
+        Least number of steps, unless the gradient is 0.
 
     Returns
     -------
     found : Evaluation
+        The last evaluation.
     solved : bool
-        False if steps got stuck before.
+        False if the budget was spent or steps stalled before.
     """
     now, least, smallest, since = start, np.inf, np.inf, 0
     while now.remaining(curvature) > (allowed(now) if fewest <= 0 else 0.0):
@@ -61,7 +63,7 @@ def minimise(
             curvature = None
         now = new
         remaining = now.remaining(curvature)
-        # While rows become free one after another what is left stays as it is, but steps have ever less to gain.
+        # While rows become free one by one, the remaining decrease stays the same, but the gain of steps shrinks.
         since = 0 if remaining < 0.5 * least or gain < 0.5 * smallest else since + 1
         least = remaining if remaining < 0.5 * least else least
         smallest = gain if gain < 0.5 * smallest else smallest
@@ -71,9 +73,9 @@ def minimise(
 
 
 def _step(problem: SmoothedProblem, now: Evaluation, curvature: Curvature, allowed: float) -> tuple[Array, float]:
-    """A step, and what it took in passes."""
+    """A Newton step, and its cost in passes."""
     if problem.loss.n_scores == 1 and problem.fit_intercept and curvature.mass <= 0 and now.slope[-1] != 0:
-        # No row is free: the level moves alone, to where some are.
+        # If no row is free, only the level moves, until some rows are.
         step = np.zeros_like(now.slope)
         step[-1] = problem.level_step(now.residual)
         return np.asarray(step), 0.0
@@ -83,9 +85,9 @@ def _step(problem: SmoothedProblem, now: Evaluation, curvature: Curvature, allow
 def _line_search(
     problem: SmoothedProblem, start: Evaluation, step: Array, budget: Budget, curved: bool
 ) -> tuple[Evaluation, float]:
-    """The evaluation at the end of a step, or where the objective is least along it, and the share of the step."""
+    """The evaluation after the full step, or at the minimum along it, and the share of the step that was taken."""
     before = float(start.slope @ step)
-    if not before < 0:  # rounding is all that is left of the slope
+    if not before < 0:  # the slope is a rounding error
         return start, 0.0
     end = problem.evaluate(start.plane.moved(step), curved=curved)
     budget.take()

@@ -1,4 +1,4 @@
-"""½‖coef‖² + Σ weight·loss with dual variables kept near a centre: a smooth function, evaluated in one pass."""
+"""½‖coef‖² + Σ weight·loss, smoothed by a proximal term on the dual variables, and evaluated in one pass."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.solvers.svm.curvature import Curvature, RowCurvature
 from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing, total
 
-_ROUNDING = 1e-15  # share of the sum of dual variables under which they are balanced
+_ROUNDING = 1e-15  # Σβ up to this share of Σ|β| counts as 0
 
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """score = (x − shift)·coef + level. Measured from a point near the mean, so that coef and level hardly interact.
+    """score = (x − shift)·coef + level. The shift is near the mean of the rows, so that coef and level hardly interact.
 
     With a score for each of k classes, `coef` has shape (k, d) and `level` (k,).
     """
@@ -28,39 +28,40 @@ class Hyperplane:
 
     @classmethod
     def zero(cls, shift: Array, *n_scores: int) -> Hyperplane:
-        """All coefficients and levels are 0."""
+        """A plane whose coefficients and levels are 0."""
         return cls(np.zeros((*n_scores, len(shift))), np.zeros(n_scores), shift)
 
     @property
     def intercept(self) -> Array:
-        """The score where x = 0."""
+        """The score at x = 0."""
         return np.asarray(self.level - self.coef @ self.shift)
 
     def parts(self, step: Array) -> tuple[Array, Array]:
-        """Of coefficients and levels, of a flat vector in which each score has its coefficients, then its level."""
+        """Split a flat vector, with the coefficients and then the level of each score, into coefficients and levels."""
         change = step.reshape(*self.coef.shape[:-1], -1)
         return change[..., :-1], change[..., -1]
 
     def moved(self, step: Array, share: float = 1.0) -> Hyperplane:
-        """Along a step, a flat vector."""
+        """The plane after a share of a step, which is a flat vector."""
         coef, level = self.parts(step)
         return Hyperplane(self.coef + share * coef, self.level + share * level, self.shift)
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a pass over the rows has shown.
+    """Results of a pass over the rows.
 
     Attributes
     ----------
+    plane : Hyperplane
     residual, gamma : RowVector
-        Residuals and dual variables, k for each row where there are k scores.
+        Residuals and dual variables; k for each row if there are k scores.
     slope : ndarray of shape (d+1,) or ((d+1)·k,)
-        [coef − Σβ·(x − shift), −Σβ] of each score.
+        Gradient: [coef − Σβ·(x − shift), −Σβ] of each score.
     curvature : Curvature or None
-        Of the losses, from the rows that are free; None if it was not asked for.
+        Hessian of the losses, from the free rows; None if it was not requested.
     loss : float
-        Σ weight·loss, without what keeps dual variables near the centre.
+        Σ weight·loss, without the proximal term.
     slack : float
         Σ weight·(loss − gain of the dual variables).
     """
@@ -89,9 +90,9 @@ class Evaluation:
         return self.slack + self.mismatch
 
     def remaining(self, curvature: Curvature | None = None) -> float:
-        """What the smooth problem has left to gain, at most: the mismatch, and what balancing will cost.
+        """Upper bound of the remaining decrease of the smoothed objective: the mismatch, and the cost of balancing.
 
-        `curvature` stands in where the evaluation has none.
+        `curvature` is used if the evaluation has none.
         """
         curvature = self.curvature or curvature
         if curvature is None:
@@ -101,18 +102,20 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class SmoothedProblem:
-    """A support vector machine, made smooth by keeping its dual variables near a centre.
+    """A support vector machine, smoothed by a proximal term on its dual variables.
 
     Attributes
     ----------
     design : Design
-        With the vectors that the loss asks for, and "centre" where `proximity` is not 0.
+        Design with the vectors that the loss needs, and "centre" if `proximity` is not 0.
+    loss : DualLoss or ClassLoss
+    fit_intercept : bool
     proximity : float
-        Dual variables cost ½·proximity·(γ − centre)².
+        Weight of the proximal term ½·proximity·(γ − centre)².
     by_rows : bool
-        Whether curvature is held as rows: a matrix of the columns' products would cost more than products with rows.
+        Whether the curvature is stored as rows, because a Hessian matrix would cost more than products with rows.
     centre_rows : bool
-        Whether rows are centred, at the cost of a copy: means are so large that scores would lose digits to them.
+        Whether rows are centred, which takes a copy, because large means would cost scores too many digits.
     """
 
     design: Design
@@ -128,17 +131,17 @@ class SmoothedProblem:
 
     @property
     def zero_loss(self) -> float:
-        """Σ weight·loss where all scores are 0."""
+        """Σ weight·loss if all scores are 0."""
         return float(self._at_zero[0])
 
     @property
     def unit(self) -> float:
-        """The mean size of the residuals where all scores are 0: the unit of scores."""
+        """Mean absolute residual if all scores are 0, used as the unit of scores."""
         return float(self._at_zero[1] / self._at_zero[2])
 
     @property
     def weight(self) -> float:
-        """Of all rows."""
+        """Sum of the weights."""
         return float(self._at_zero[2])
 
     def evaluate(self, plane: Hyperplane, *, curved: bool = True, gamma: RowVector | None = None) -> Evaluation:
@@ -146,10 +149,11 @@ class SmoothedProblem:
 
         Parameters
         ----------
+        plane : Hyperplane
         curved : bool
-            Whether curvature is wanted.
+            Whether to compute the curvature.
         gamma : RowVector, optional
-            Dual variables; they follow from the scores unless they are given.
+            Dual variables; by default they are computed from the scores.
         """
         stiffness = 1.0 / (self.loss.ridge + self.proximity) if curved else 0.0
         statistic = _Pass(
@@ -184,22 +188,22 @@ class SmoothedProblem:
         )
 
     def middle(self, start: Evaluation) -> RowVector:
-        """A centre for the dual variables where only residuals are known."""
+        """A first centre for the dual variables, from residuals alone."""
         return self.design.with_vectors(residual=start.residual).map(self.loss.middle)
 
     def balanced(self, gamma: RowVector) -> RowVector:
-        """Dual variables near these that an intercept without penalty allows."""
+        """Dual variables near the given ones with Σβ = 0 if there is an intercept."""
         return self.loss.balanced(self.design.with_vectors(gamma=gamma)) if self.fit_intercept else gamma
 
     def slope_along(self, start: Evaluation, end: Evaluation, step: Array, share: float) -> float:
-        """The slope along a step at a share of it, from the residuals at both ends."""
+        """Directional derivative along a step, after a share of it, from the residuals at both ends."""
         design = self.design.with_vectors(residual=start.residual, end=end.residual)
         (pull,) = design.fold(_PullAlong(self.loss, self.proximity, share))
         coef, _ = start.plane.parts(step)
         return float(np.vdot(start.plane.coef + share * coef, coef)) - float(pull)
 
     def level_step(self, residual: RowVector) -> float:
-        """What the level must change by so that dual variables balance, the coefficients staying as they are."""
+        """Change of the level for which Σβ = 0, with unchanged coefficients."""
         design = self.design.with_vectors(residual=residual)
 
         def pull(level: float) -> tuple[float, float]:
@@ -211,7 +215,7 @@ class SmoothedProblem:
 
 @dataclass(frozen=True)
 class _Pass:
-    """Residuals and dual variables of the rows, their sums, and the curvature of those that are free."""
+    """Residuals and dual variables of the rows, their sums, and the curvature of free rows."""
 
     loss: Any
     coef: Array
@@ -225,12 +229,12 @@ class _Pass:
 
     @property
     def sums_squares(self) -> bool:
-        """Whether all pairs of columns are multiplied."""
+        """Whether products of all pairs of columns are computed."""
         return self.gram
 
     @property
     def stays_sparse(self) -> bool:
-        """Whether sparse rows are nowhere made dense."""
+        """Whether sparse rows are never made dense."""
         return not self.centre_rows and not (self.gram and self.shift.any())
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
@@ -254,7 +258,7 @@ class _Pass:
 
 @dataclass(frozen=True)
 class _AtZero:
-    """Σ weight·loss, Σ weight·|residual| and Σ weight where all scores are 0."""
+    """Σ weight·loss, Σ weight·|residual| and Σ weight if all scores are 0."""
 
     reads_rows = False
     loss: Any
@@ -270,7 +274,7 @@ class _AtZero:
 
 @dataclass(frozen=True)
 class _PullAlong:
-    """Σ weight·γ·(change of the residual), a share of the way from "residual" to "end"."""
+    """Σ weight·γ·(change of the residual) after a share of the step from "residual" to "end"."""
 
     reads_rows = False
     loss: Any
@@ -285,7 +289,7 @@ class _PullAlong:
 
 @dataclass(frozen=True)
 class _PullAtLevel:
-    """−Σβ where the level of one score is changed by a number, and its slope in that number."""
+    """−Σβ after a change of the level of one score, and its derivative with respect to that change."""
 
     reads_rows = False
     loss: DualLoss

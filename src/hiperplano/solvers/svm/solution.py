@@ -38,7 +38,7 @@ _REMEDIES = {
 
 
 class PlaneFit(NamedTuple):
-    """One plane, with multipliers that prove its gap; `method` is a key of `METHODS`."""
+    """A plane, and the multipliers that prove its gap; `method` is a key of `METHODS`."""
 
     coef: Array
     intercept: float
@@ -64,28 +64,28 @@ class SvmSolution(Solution):
     Attributes
     ----------
     objective : float
-        ½‖coef‖² + Σ C·weight·loss, summed over classes where they are fitted one by one.
+        ½‖coef‖² + Σ C·weight·loss; the sum over classes if they are fitted one by one.
     dual_objective : float
-        A lower bound of it, which `multipliers` prove.
+        A lower bound of the objective, proved by `multipliers`.
     gap : float
-        (objective − dual_objective) / objective, the worst of all classes.
+        (objective − dual_objective) / objective, the largest of all classes.
     multipliers : ndarray of shape (targets, n)
-        β with Σβ·x near coef, and Σβ = 0 where there is an intercept; y·β is between 0 and C·weight for the
-        hinge, and is not 0 for support vectors only.
+        β, for which Σβ·x is close to coef, and Σβ = 0 with an intercept. For the hinge loss, y·β is between 0 and
+        C·weight. Only support vectors have nonzero multipliers.
     """
 
     dual_objective: float
     multipliers: Array = field(repr=False)
 
     def for_rows(self, kept: Array, n_rows: int) -> Self:
-        """The same fit of a table with more rows, that had no weight: their multipliers are 0.
+        """The same fit for a table that also has rows without weight, whose multipliers are 0.
 
         Parameters
         ----------
         kept : ndarray of int
             Numbers of the rows that were fitted.
         n_rows : int
-            Of the whole table.
+            Number of rows of the whole table.
         """
         if len(kept) == n_rows:
             return self
@@ -95,7 +95,7 @@ class SvmSolution(Solution):
 
 
 def status(method: str, gap: float, tol: float, passes: int, max_iter: int, converged: bool) -> Message:
-    """How a fit ended, and if it did not converge what to do."""
+    """A message on how a fit ended, with advice if it did not converge."""
     if converged:
         return Message(
             "Solved by {method} in {passes} passes; no plane has an objective lower by more than {gap:.1e} of it.",
@@ -125,7 +125,7 @@ _SENTENCE_STARTS = {
 
 
 def end_reason(all_passes: bool, max_iter: int) -> Message:
-    """Why a fit ended before its tolerance."""
+    """Why a fit ended before it reached its tolerance."""
     if all_passes:
         return Message("max_iter={max_iter} passes were made", max_iter=max_iter)
     return Message("rounding stopped all progress")

@@ -201,7 +201,7 @@ def _findings(residual: Array, leverage: Array, cooks: Array, statistic: float, 
         large=_LARGE,
     )
     pull = Message(
-        "row {row} pulls most on its own fit; {k} rows are above twice the mean, {threshold:.2g}.",
+        "row {row} has the largest leverage; {k} rows have more than twice the mean, {threshold:.2g}.",
         row=high,
         k=int(np.sum(leverage > 2.0 * mean)),
         threshold=2.0 * mean,

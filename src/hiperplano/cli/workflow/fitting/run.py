@@ -226,8 +226,8 @@ def _weights_note(fitted: FittedModel, parts: Split) -> str:
     if abs(total - n) <= 0.01 * n:
         return ""
     return Message(
-        "the weights of {n:,} training rows add up to {total:,.0f}: intervals and p-values take them as so many rows. "
-        "If weights are not counts, divide them by their mean",
+        "the weights of {n:,} training rows add up to {total:,.0f}: intervals and p-values treat this sum as the "
+        "number of rows. If weights are not counts, divide them by their mean",
         n=n,
         total=total,
     )

@@ -1,4 +1,4 @@
-"""Leave-one-out errors of ridge regression on few independent rows, from their products plus each penalty."""
+"""Leave-one-out errors of ridge regression with few rows, from X·Xᵀ plus each penalty."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ LEAST_EIGENVALUE = 1e-9  # eigenvalues above this share of the largest keep seve
 
 @dataclass(frozen=True)
 class FewRows:
-    """Rows whose centred products K have an inverse with the least of the penalties, but for the mean.
+    """Rows whose centred products K = X·Xᵀ, plus the smallest penalty, are regular except for the mean.
 
-    With G = (K + alpha)⁻¹ the error of row i is (G·y)ᵢ/Gᵢᵢ. What all rows have in common, the direction m of the mean,
-    takes no part: K is 0 there, and c·m·mᵀ, which is added, is taken away from Gᵢᵢ again.
+    With G = (K + alpha)⁻¹, the error of row i is (G·y)ᵢ/Gᵢᵢ. With an intercept, K is 0 along the direction m of the
+    mean. So c·m·mᵀ is added to K, and its contribution is subtracted from Gᵢᵢ again.
 
     Attributes
     ----------
     rows : CentredRows
     form : Tridiagonal or ShiftedFactors
-        Of K + c·m·mᵀ; the latter for few penalties.
+        Tridiagonal form of K + c·m·mᵀ, or, for few penalties, a factor for each.
     common : float
         c; 0 without an intercept.
     """
@@ -39,7 +39,7 @@ class FewRows:
 
     @classmethod
     def of(cls, rows: CentredRows, fit_intercept: bool, alphas: Array) -> FewRows | None:
-        """None where, with the least of all penalties, rows are too close to depend on each other for their digits."""
+        """Compute the form; None if K plus the smallest penalty is too badly conditioned."""
         matrix, least = rows.products.copy(), float(alphas.min())
         common = float(matrix.trace()) / len(matrix) if fit_intercept else 0.0
         if fit_intercept:
@@ -48,12 +48,12 @@ class FewRows:
         form: ShiftedFactors | Tridiagonal | None = (
             ShiftedFactors.of(matrix, LEAST_EIGENVALUE, least) if factors else None
         )
-        if form is None and (n <= d or not factors):  # the norm in which a factor tells its condition may say too much
+        if form is None and (n <= d or not factors):  # the condition estimate of a factor may be too large
             form = Tridiagonal.of(matrix, LEAST_EIGENVALUE, least)
         return None if form is None else cls(rows, form, common)
 
     def errors(self, alphas: Array) -> Array:
-        """Errors of every row, of shape (n, targets, alphas); NaN without a penalty, where any is possible."""
+        """Errors of every row, of shape (n, targets, alphas); NaN for a penalty of 0."""
         diagonal, solved = self.form.inverses(self.rows.right, alphas)
         if self.common > 0:
             diagonal -= np.square(self.rows.free_direction)[:, None] / (self.common + alphas)
@@ -67,9 +67,9 @@ class FewRows:
 
 
 def rows_to_multiply(design: Design, fit_intercept: bool) -> CentredRows:
-    """Rows for products of all pairs of them: sparse ones as they are, where that is less work and loses no digits.
+    """Centred rows for X·Xᵀ; sparse ones stay sparse if that is faster and loses no digits.
 
-    Standard errors of few columns need dense ones.
+    With few columns they are made dense, since standard errors need dense rows.
     """
     if design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > MOST_FACTORED_PENALISED:
         rows = sparse_rows(design, fit_intercept)

@@ -1,4 +1,4 @@
-"""Leave-one-out errors of ridge regression for any number of penalties, from one factorisation or few."""
+"""Leave-one-out errors of ridge regression for any number of penalties, from one or a few factorisations."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _FEW_PRODUCTS = 2**21  # multiplications up to which the matrix of shares is not
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """y minus its prediction by all other rows, (y − fit)/(1 − leverage), for every penalty.
+    """y minus its prediction from all other rows, (y − fit)/(1 − leverage), for every penalty.
 
     Attributes
     ----------
     leverage, fit : ndarray of shape (r, k) and (r, targets, k)
-        By which squared coordinates and coordinates of a row are multiplied.
+        Factors of the squared coordinates and of the coordinates of a row.
     spread : ndarray of shape (k, alphas) or None
-        By which both are multiplied afterwards: neighbouring penalties hardly differ, so k may be few.
+        Second factor of both. Since neighbouring penalties hardly differ, k may be small.
     lost : ndarray of shape (r, alphas) or None
-        Where coordinates are complete: rows lie in their span, and what is not fitted is known without a difference.
+        Given if the coordinates are complete: 1 − leverage and residuals are then computed without a subtraction.
     """
 
     path: RidgePath
@@ -48,16 +48,16 @@ class LeaveOneOut:
 
     @classmethod
     def of(cls, path: RidgePath, alphas: Array, n_rows: int) -> LeaveOneOut:
-        """For penalties of shape (alphas,), and so many rows."""
+        """For penalties of shape (alphas,) and `n_rows` rows."""
         shares = path.shares(alphas)
         thin, spread = _thin(shares) if n_rows * shares.size > _FEW_PRODUCTS else (shares, None)
         lost = path.lost(alphas) if path.complete else None
         return cls(path, thin, path.right[:, :, None] * thin[:, None, :], spread, lost)
 
     def errors(self, block: Block) -> tuple[Array, Array]:
-        """Of shape (m, targets, alphas), and one minus the largest leverage of each row, of shape (m,).
+        """Errors of shape (m, targets, alphas), and one minus the largest leverage of each row, of shape (m,).
 
-        The latter has lost as many digits as it has zeros. Rows with a row vector "coordinates" bring u along.
+        If the latter is small, it has lost digits to cancellation. A row vector "coordinates" replaces the computed u.
         """
         path = self.path
         u = block.vectors.get("coordinates")
@@ -69,7 +69,7 @@ class LeaveOneOut:
             remaining = np.square(u) @ self.lost
             remaining = remaining if block.weight is None else remaining * block.weight[:, None]
             unfitted = _times(u, path.right[:, :, None] * self.lost[:, None, :])
-            with np.errstate(divide="ignore", invalid="ignore"):  # without a penalty nothing is left
+            with np.errstate(divide="ignore", invalid="ignore"):  # without a penalty, 0/0 is possible
                 return unfitted / remaining[:, None, :], np.ones(len(block))
         leverage, fit = np.square(u) @ self.leverage, _times(u, self.fit)
         if self.spread is not None:
@@ -79,7 +79,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class LeaveOneOutByFactors:
-    """The same from a factor for each penalty, or a tridiagonal form for all."""
+    """The same from a Cholesky factor for each penalty, or one tridiagonal form for all."""
 
     factors: PenaltyFactors | TridiagonalColumns
 
@@ -91,9 +91,9 @@ class LeaveOneOutByFactors:
 def _left_out(
     source: RidgePath | PenaltyFactors | TridiagonalColumns, block: Block, leverage: Array, fit: Array
 ) -> tuple[Array, Array]:
-    """Errors of rows by others, and one minus their largest leverage; what is given is overwritten.
+    """Leave-one-out errors, and one minus the largest leverage of each row.
 
-    New arrays of this size cost more than what is done with them.
+    Arguments are overwritten, since new arrays of this size would cost more than the computation.
     """
     if source.fit_intercept:
         leverage += 1.0 / source.total
@@ -101,14 +101,14 @@ def _left_out(
         leverage *= block.weight[:, None]
     leverage -= 1.0
     fit -= (block.y - source.target_mean)[:, :, None]
-    with np.errstate(divide="ignore", invalid="ignore"):  # rows that decide their own fit are left out one by one
+    with np.errstate(divide="ignore", invalid="ignore"):  # rows with a leverage of almost 1 are refitted
         fit /= leverage[:, None, :]
     return fit, -leverage.max(axis=1, initial=-np.inf)
 
 
 @dataclass(frozen=True)
 class _SquaredErrors:
-    """Σ w·error² of the rows that do not nearly decide their own fit, and for every row how far it does."""
+    """Σ w·error² of rows whose leverage is not almost 1. Keeps one minus the largest leverage of every row."""
 
     left_out: LeaveOneOut | LeaveOneOutByFactors
 
@@ -141,7 +141,7 @@ def _times(u: Array, parts: Array) -> Array:
 
 
 def _thin(shares: Array) -> tuple[Array, Array | None]:
-    """Two thin matrices with this product, as neighbouring penalties hardly differ; itself where none are thin."""
+    """Two thin matrices with this product, since neighbouring penalties hardly differ; itself if the rank is high."""
     left, size, right = svd(shares, full_matrices=False, check_finite=False)
     rank = int(np.count_nonzero(size > 4 * _EPS * size.max(initial=0.0)))
     if rank * sum(shares.shape) >= shares.size:
@@ -152,15 +152,15 @@ def _thin(shares: Array) -> tuple[Array, Array | None]:
 def leave_one_out(
     design: Design, fit_intercept: bool, sums: NormalEquations | CentredRows, alphas: Array
 ) -> LeaveOneOutPath | FewRows:
-    """Factor the rows, from their moments or, if they are no more than columns, from themselves.
+    """Factor the products of columns, or those of rows if there are no more rows than columns (plus an intercept).
 
-    So are as many rows as columns and an intercept: with a small penalty these, too, nearly decide their own fits, and
-    what others leave of them is known from products of rows without a difference.
+    In the latter case leverages are almost 1 with a small penalty. Products of rows give 1 − leverage without
+    cancellation.
 
     Parameters
     ----------
     alphas : ndarray of shape (alphas,)
-        All penalties that will be asked for.
+        All penalties for which errors may be requested.
     """
     if isinstance(sums, NormalEquations):
         if design.n_rows - int(fit_intercept) > design.n_columns or not float(alphas.min()) > 0:
@@ -176,9 +176,9 @@ def leave_one_out(
 def _of_many_rows(
     design: Design, fit_intercept: bool, plain: NormalEquations, alphas: Array
 ) -> LeaveOneOutPath | FewRows:
-    """By what takes the least time of that which has the digits: a decomposition has them always.
+    """The fastest method that is accurate enough; a singular value decomposition always is.
 
-    With penalties, products of rows that are hardly more than columns have inverses, too.
+    With penalties, products of rows are also possible if there are hardly more rows than columns.
     """
     costs, n_alphas = Costs.of(design, 1), len(alphas)
     ways: list[tuple[float, Callable[[], LeaveOneOutPath | FewRows | None]]] = []
@@ -208,10 +208,9 @@ def _of_many_rows(
 
 
 def _rows_have_digits(plain: NormalEquations, alphas: Array) -> bool:
-    """Whether products of rows, which are more than columns, may have enough digits with the least of the penalties.
+    """Whether X·Xᵀ of more rows than columns may be accurate enough with the smallest penalty.
 
-    Their smallest eigenvalue is 0, and the largest that of the products S of columns, no less than any column of S is
-    long.
+    Its smallest eigenvalue is 0. The largest is that of XᵀX, which is at least the norm of any column of XᵀX.
     """
     length = reciprocal(plain.scale)
     longest = int(length.argmax())
@@ -221,7 +220,7 @@ def _rows_have_digits(plain: NormalEquations, alphas: Array) -> bool:
 
 @dataclass(frozen=True)
 class LeaveOneOutPath:
-    """A design, its path or the factors for its penalties, and where they are needed the coordinates of its rows."""
+    """A design, its path or the factors for its penalties, and, if needed, the coordinates of its rows."""
 
     design: Design
     path: RidgePath | PenaltyFactors | TridiagonalColumns
@@ -250,11 +249,11 @@ class LeaveOneOutPath:
         return LeaveOneOutByFactors(self.path.only(alphas))
 
     def _crucial(self, remaining: RowVector, alphas: Array) -> tuple[Array, Array, Array]:
-        """Rows that nearly decide their own fit: their numbers, errors and weights.
+        """Rows with a leverage of almost 1: their numbers, errors and weights.
 
-        If rows are hardly more than columns, many may do so. They are measured in the directions that no column
-        reaches, where what is not fitted is known without a difference. Otherwise those that leave least to others are
-        left out one by one, at the cost of a factorisation each.
+        If there are hardly more rows than columns, many rows may have one. Complete coordinates then give their errors
+        without cancellation. Otherwise the rows with the largest leverages are left out one by one, each by another
+        factorisation.
         """
         left = self.design.collect(remaining)
         crucial = left < _CRUCIAL

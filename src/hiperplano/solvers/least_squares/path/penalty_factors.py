@@ -1,4 +1,4 @@
-"""Leverages and fits of ridge regression from a triangular factor for each of few penalties."""
+"""Leverages and fits of ridge regression from a Cholesky factor for each of a few penalties."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, cholesky, inverse_t
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
-_MOST_CANCELLED = 1e3  # squares of sparse columns, to those about their means: three digits are lost with these
+_MOST_CANCELLED = 1e3  # largest ratio of squares of sparse columns before and after centring: three digits are lost
 
 
 @dataclass(frozen=True)
 class PenaltyFactors:
-    """Centred rows in coordinates in which products of columns plus a penalty are 1, for each of few penalties.
+    """Coordinates of centred rows in which XᵀX plus a penalty is the identity, for each of a few penalties.
 
-    With penalty alpha a row has coordinates u = (x − mean)·basis, its fit is u·right, and its leverage
+    With penalty alpha, a row has the coordinates u = (x − mean)·basis, the fit u·right, and the leverage
     total⁻¹ + Σₖ uₖ².
 
     Attributes
@@ -27,9 +27,9 @@ class PenaltyFactors:
     total : float
         Sum of the weights.
     alphas : tuple of float
-        Penalties that are asked for.
+        The penalties.
     bases : dict of float to ndarray of shape (d, d)
-        Upper triangles, by penalty.
+        Upper triangular matrices, by penalty.
     rights : dict of float to ndarray of shape (d, targets)
     sparse : bool
         Whether rows are multiplied as they are stored, and centred afterwards.
@@ -46,16 +46,16 @@ class PenaltyFactors:
 
     @classmethod
     def of(cls, design: Design, plain: NormalEquations, alphas: Array, fit_intercept: bool) -> PenaltyFactors | None:
-        """None where columns, with the least of the penalties, depend on each other more than their products can tell.
+        """Compute the factors; None if XᵀX plus the smallest penalty is too badly conditioned.
 
         Parameters
         ----------
         plain : NormalEquations
-            Of the design, without a penalty.
+            Normal equations of the design without a penalty.
         """
         given = tuple(alphas.tolist())
         bases, rights = {}, {}
-        for alpha in sorted(set(given)):  # those with the fewest digits first
+        for alpha in sorted(set(given)):  # the least accurate first
             equations = plain.penalised(alpha)
             factor = cholesky(equations.gram, equations.scale)
             if factor is None or factor.condition > MAX_GRAM_CONDITION:
@@ -68,11 +68,11 @@ class PenaltyFactors:
         return cls(plain.mean, plain.target_mean, plain.total, fit_intercept, given, bases, rights, sparse)
 
     def only(self, alphas: Array) -> PenaltyFactors:
-        """Those of some of the penalties, in this order."""
+        """The factors of some of the penalties, in this order."""
         return replace(self, alphas=tuple(alphas.tolist()))
 
     def leverages_and_fits(self, block: Block) -> tuple[Array, Array]:
-        """Of shapes (m, alphas) and (m, targets, alphas), without the mean."""
+        """Leverages of shape (m, alphas) and fits of shape (m, targets, alphas), without the mean."""
         n_targets, n_alphas = len(self.target_mean), len(self.alphas)
         leverage, fit = np.empty((len(block), n_alphas)), np.empty((len(block), n_targets, n_alphas))
         rows = None if self.sparse else np.subtract(block.dense(), self.mean)

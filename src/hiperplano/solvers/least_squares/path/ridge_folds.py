@@ -1,4 +1,4 @@
-"""Ridge in cross-validation: every fold's path from sums that are gathered once."""
+"""Ridge in cross-validation: the paths of all folds, from one pass over the rows if possible."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path
 from hiperplano.solvers.statistics import moments
 
-_MOST_BYTES = 2**29  # for the moments of all folds together
+_MOST_BYTES = 2**29  # largest memory for the moments of all folds together
 
 Split = tuple[Array, Array]
 
 
 def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> list[RidgePath]:
-    """The path of every split's training rows.
+    """The path of the training rows of each split.
 
-    Where test sets part the rows among them, all moments come from one pass: those of a fold's training rows
-    are the sums over the folds before it and after it, so nothing is ever subtracted. Other splits take a pass each.
+    If the test sets partition the rows, all moments come from one pass. Those of the training rows are sums over the
+    folds before and after the test fold, so that nothing is subtracted. Other splits take a pass each.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> 
 
 
 def _partition(splits: Sequence[Split], n_rows: int) -> Array | None:
-    """The number of the test set each row is in, if that is one for each row and training takes the others."""
+    """The test set of each row, if test sets partition the rows and training sets are their complements."""
     folds = np.full(n_rows, -1)
     for number, (train, test) in enumerate(splits):
         if len(train) + len(test) != n_rows or (folds[test] >= 0).any():
@@ -58,7 +58,7 @@ def _partition(splits: Sequence[Split], n_rows: int) -> Array | None:
 
 
 def _only(design: Design, rows: Array) -> Design:
-    """The design with weight on these rows alone."""
+    """The design with zero weight on all other rows."""
     counts = np.bincount(rows, minlength=design.n_rows).astype(np.float64)
     weight = counts * design.collect(design.vector("weight")) if design.has_weight else counts
     return design.with_vectors(weight=weight)
@@ -67,7 +67,7 @@ def _only(design: Design, rows: Array) -> Design:
 def squared_errors(
     design: Design, splits: Sequence[Split], coefs: Sequence[Array], intercepts: Sequence[Array]
 ) -> tuple[Array, Array]:
-    """Weighted squared errors of every split on its test rows, and of the mean of those rows.
+    """Weighted squared errors of each split on its test rows, and those of the mean of these rows.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def squared_errors(
 
 
 def _errors(design: Design, coefs: Array, intercepts: Array) -> tuple[Array, Array]:
-    """The same, for the splits in which the row vector "fold" numbers the test rows."""
+    """The same for splits whose test rows are given by the row vector "fold"."""
     weights, sums = design.fold(_FoldTargets(len(coefs), design.n_targets))
     model, constant = design.fold(_FoldErrors(coefs, intercepts, sums / weights[:, None]))
     return model, constant

@@ -25,25 +25,25 @@ _SOLVABLE = 1e8  # condition number of the columns, up to which their triangular
 
 @dataclass(frozen=True)
 class RidgePath:
-    """Centred rows in coordinates where every penalty is diagonal.
+    """Singular value decomposition of centred rows, in which every penalty is diagonal.
 
-    A row has coordinates u = (x − mean)·basis, columns of u being orthonormal; with penalty alpha its fit is
+    A row has the coordinates u = (x − mean)·basis, whose columns are orthonormal. With penalty alpha, its fit is
     Σₖ uₖ·shareₖ·rightₖ and its leverage total⁻¹ + Σₖ uₖ²·shareₖ, where shareₖ = σₖ²/(σₖ² + alpha).
 
     Attributes
     ----------
     mean, target_mean : ndarray of shape (d,) and (targets,)
     scale : ndarray of shape (d,)
-        (x − mean)·scale·basis are the coordinates.
+        Scales of the columns; the coordinates are (x − mean)·scale·basis.
     make_basis : callable
-        Makes `basis`, of shape (d, r), when it is needed: coordinates of few rows are known without it.
+        Computes `basis`, of shape (d, r), when it is needed; with few rows, coordinates are known without it.
     values : ndarray of shape (r,)
         Singular values σ of the centred rows, in the units of the data.
     right : ndarray of shape (r, targets)
     total : float
         Sum of the weights.
     complete : bool
-        Whether the coordinates span all that centred rows can be: then only the penalty leaves residuals.
+        Whether the coordinates span the whole space of centred targets, so that only the penalty causes residuals.
     """
 
     mean: Array
@@ -58,7 +58,7 @@ class RidgePath:
 
     @cached_property
     def basis(self) -> Array:
-        """Directions in the space of the columns, of shape (d, r)."""
+        """Right singular vectors, scaled, of shape (d, r)."""
         return self.make_basis()
 
     def shares(self, alphas: Array) -> Array:
@@ -72,12 +72,12 @@ class RidgePath:
         return np.asarray(np.where(squares > 0, alphas / np.where(squares > 0, squares + alphas, 1.0), 1.0))
 
     def coefficients(self, alphas: Array) -> Array:
-        """Of shape (alphas, targets, d)."""
+        """Coefficients of shape (alphas, targets, d)."""
         kept = self.shares(alphas).T[:, :, None] * self.right
         return np.swapaxes(self.scale[:, None] * (self.basis @ kept), 1, 2)
 
     def intercepts(self, coef: Array) -> Array:
-        """For coefficients of shape (…, targets, d)."""
+        """Intercepts for coefficients of shape (…, targets, d)."""
         return np.asarray(self.target_mean - coef @ self.mean)
 
 
@@ -87,7 +87,7 @@ def ridge_path(design: Design, *, fit_intercept: bool, plain: NormalEquations | 
     Parameters
     ----------
     plain : NormalEquations, optional
-        Of the rows, where somebody has them already.
+        Normal equations of the rows without a penalty, if they are known.
     """
     if design.n_rows <= design.n_columns:
         return wide_path(design, fit_intercept)[0]
@@ -101,7 +101,7 @@ def ridge_path(design: Design, *, fit_intercept: bool, plain: NormalEquations | 
         upper = upper if varying.all() else upper[np.ix_(varying, varying)]
         left, values, other = _decomposed_triangle(upper / scale)
         solvable = factor.condition <= _SOLVABLE
-        # Columns that do not depend on each other all count, however short some are beside others.
+        # If columns are independent, all directions are kept, however short some columns are.
         kept = values > (0.0 if solvable else _EPS * len(values) * values.max())
         values, left, other = values[kept], left[:, kept], other[:, kept]
         full = np.zeros((design.n_columns, len(values)))
@@ -112,10 +112,10 @@ def ridge_path(design: Design, *, fit_intercept: bool, plain: NormalEquations | 
 
 
 def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
-    """Left vectors, singular values and right vectors."""
+    """Left singular vectors, singular values and right singular vectors of a triangular factor."""
     length = np.sqrt(np.square(triangle).sum(axis=0))
     apart = float(length.max() / length.min())
-    if apart**2 * _PLAIN < 1.0:  # otherwise eigenvalues of the products lie further apart than that
+    if apart**2 * _PLAIN < 1.0:  # otherwise eigenvalues of the products have too few digits
         squares, other, failed = dsyevd(triangle.T @ triangle)
         if not failed and squares[0] > _PLAIN * squares[-1]:
             values = np.sqrt(squares)
@@ -131,23 +131,23 @@ def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
 def wide_path(
     design: Design, fit_intercept: bool, rows: CentredRows | None = None, completed: bool = False
 ) -> tuple[RidgePath, Array]:
-    """For rows no more than columns: from the singular value decomposition of the rows themselves.
+    """The path for no more rows than columns, by a singular value decomposition of the rows.
 
     Parameters
     ----------
     design : Design
-        Rows without weight take no part.
+        Rows without weight are left out.
     rows : CentredRows, optional
-        Those with weight, where somebody has them already.
+        Centred rows with weight, if they are known.
     completed : bool, default=False
-        Whether to add the directions that no column reaches, with σ = 0, so that coordinates are complete: for rows
-        that are more than columns. Such a path has no coefficients.
+        Whether to complete the coordinates, for more rows than columns, by directions with σ = 0. Such a path has no
+        coefficients.
 
     Returns
     -------
     path : RidgePath
     coordinates : ndarray of shape (n, r)
-        Of the rows with weight; the decomposition knows them better than products with its basis would.
+        Coordinates of the rows with weight, which are more accurate than products with the basis.
     """
     rows = centred_rows(design.weighted_rows(), fit_intercept) if rows is None else rows
     most = len(rows.root) - int(fit_intercept)
@@ -176,11 +176,11 @@ Decomposition = tuple[Array, Array, Callable[[], Array]]
 
 
 def _decomposed(rows: CentredRows, most: int) -> Decomposition:
-    """Of dense rows, which have `most` directions at most.
+    """Decomposition of dense rows, whose rank is at most `most`.
 
-    How many there are is told by columns of unit length, in which units do not matter. Where lengths lie far apart,
-    Jacobi's method with rows and columns pivoted keeps the digits of short columns beside long ones; unless products of
-    the rows show all directions, which are then no shorter than a decomposition of the rows has digits for.
+    The rank is determined with columns of unit length, so that it does not depend on units. If the lengths of columns
+    differ much, Jacobi's method with pivoting keeps the digits of short columns. This is not needed if products of the
+    rows show that no direction is too short for an ordinary decomposition.
     """
     length = rows.length
     longest = float(length.max(initial=0.0)) or 1.0
@@ -197,7 +197,7 @@ def _decomposed(rows: CentredRows, most: int) -> Decomposition:
         values = values[:rank] * longest
         return left[:, :rank], values, partial(np.divide, right[:rank].T, values)
     size = svd(x, compute_uv=False, check_finite=False)
-    if len(scaled) > scaled.shape[1]:  # LAPACK takes no fewer rows than columns
+    if len(scaled) > scaled.shape[1]:  # LAPACK's Jacobi method requires at least as many rows as columns
         values, left, right, work, _, _ = dgejsv(scaled, joba=2, jobu=0, jobv=0)
     else:
         values, right, left, work, _, _ = dgejsv(scaled.T, joba=2, jobu=0, jobv=0)
@@ -208,9 +208,9 @@ def _decomposed(rows: CentredRows, most: int) -> Decomposition:
 
 
 def _from_row_products(rows: CentredRows, squares: Array, left: Array) -> Decomposition | None:
-    """The decomposition of few rows by eigenvalues and eigenvectors of their products, in a fraction of the time.
+    """Decomposition of few rows by eigenvalues and eigenvectors of their products, in a fraction of the time.
 
-    None where some direction is so short beside others that squares would lose its digits.
+    Return None if some direction is so short that squares would lose its digits.
     """
     largest = float(squares[-1]) if len(squares) else 0.0
     kept = squares > _PLAIN_ROWS * largest

@@ -1,4 +1,4 @@
-"""Leverages and fits of ridge regression for many penalties, from a tridiagonal form of the products of columns."""
+"""Leverages and fits of ridge regression for many penalties, from a tridiagonal form of XᵀX."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hiperplano.solvers.least_squares.path.few_rows import LEAST_EIGENVALUE
 
 @dataclass(frozen=True)
 class TridiagonalColumns:
-    """Products of centred columns S = Q·T·Qᵀ, to which each penalty is added.
+    """Tridiagonal form of the products of centred columns, S = Q·T·Qᵀ.
 
-    With penalty alpha a row with coordinates u = (x − mean)·Q has the fit u·(T + alpha)⁻¹·right and the leverage
+    With penalty alpha, a row with coordinates u = (x − mean)·Q has the fit u·(T + alpha)⁻¹·right and the leverage
     total⁻¹ + u·(T + alpha)⁻¹·uᵀ.
 
     Attributes
@@ -26,9 +26,9 @@ class TridiagonalColumns:
     total : float
         Sum of the weights.
     alphas : ndarray of shape (alphas,)
-        Penalties that are asked for.
+        The penalties.
     form : Tridiagonal
-        Of S.
+        Tridiagonal form of S.
     right : ndarray of shape (d, targets)
         Qᵀ times the products of columns with targets.
     """
@@ -43,12 +43,12 @@ class TridiagonalColumns:
 
     @classmethod
     def of(cls, plain: NormalEquations, alphas: Array, fit_intercept: bool) -> TridiagonalColumns | None:
-        """None where products of columns, with the least of the penalties, have too few digits.
+        """Compute the form; None if S plus the smallest penalty is too badly conditioned.
 
         Parameters
         ----------
         plain : NormalEquations
-            Without a penalty.
+            Normal equations without a penalty.
         """
         length = reciprocal(plain.scale)
         products = plain.gram * length[:, None]
@@ -64,7 +64,7 @@ class TridiagonalColumns:
         return replace(self, alphas=alphas)
 
     def leverages_and_fits(self, block: Block) -> tuple[Array, Array]:
-        """Of shapes (m, alphas) and (m, targets, alphas), without the mean."""
+        """Leverages of shape (m, alphas) and fits of shape (m, targets, alphas), without the mean."""
         shifted, n_targets = self.form.shifted(self.alphas), len(self.target_mean)
         coordinates = self.form.turn.T @ np.subtract(block.dense(), self.mean).T
         solved = np.swapaxes(shifted.solve(self.right), 1, 2).reshape(len(self.mean), -1)

@@ -1,1 +1,1 @@
-"""Fits to the folds of a cross-validation, for one penalty after another."""
+"""Fits to the training rows of a cross-validation, for a sequence of penalties."""

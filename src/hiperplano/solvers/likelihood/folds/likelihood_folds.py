@@ -1,4 +1,4 @@
-"""Logistic regression of several folds at once: one pass over the rows serves all of them."""
+"""Logistic regression on several folds at once, with one pass over the rows for all of them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ from hiperplano.solvers.lbfgs import Minimisation, Preconditioner, State, lbfgs
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample, sample_size
 
-_NEWTON_STEPS = 3  # that the solution of a sample takes from that of the last C
-_AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
-_FEW_ROWS, _PATIENCE = 4, 2.0  # for each column, and how many times what a Hessian costs to spend before it is bought
+_NEWTON_STEPS = 3  # steps of Newton's method that solve a sample from the solution for the last C
+_AT_ONCE = 6.0  # largest cost of a preconditioner, in passes, that is computed before the first step
+# With at most so many rows for each column, passes may cost this multiple of a Hessian before one is computed.
+_FEW_ROWS, _PATIENCE = 4, 2.0
 
 
 class FoldLikelihood:
-    """Mean logistic losses over the training rows of several splits, with a common scale.
+    """Mean logistic losses over the training rows of several splits, with the same standardisation.
 
     Parameters
     ----------
     design : Design
-        With a row vector "trained" of shape (n, splits): how often each split trains on each row.
+        Design with a row vector "trained" of shape (n, splits): how often each split trains on each row.
+    scale : ColumnScale
 
     Attributes
     ----------
     totals : ndarray of shape (splits,)
-        Sums of the weights of the training rows.
+        Sum of the weights of the training rows.
     """
 
     def __init__(self, design: Design, scale: ColumnScale) -> None:
@@ -40,7 +42,21 @@ class FoldLikelihood:
         (self.totals,) = design.fold(_trained_weight)
 
     def evaluate(self, thetas: Array, splits: Array, penalties: Array) -> list[tuple[float, Array]]:
-        """Value and gradient of one point, of shape (1, size), for each of some splits, in one pass."""
+        """Value and gradient for some splits, in one pass.
+
+        Parameters
+        ----------
+        thetas : ndarray of shape (k, size)
+            A point for each split.
+        splits : ndarray of int of shape (k,)
+            Numbers of the splits.
+        penalties : ndarray of shape (k, size)
+            Strengths of the penalty.
+
+        Returns
+        -------
+        list of (float, ndarray of shape (1, size))
+        """
         value, sums, slopes = self.design.fold(_FoldSums(self.scale.scores(thetas), splits))
         totals = self.totals[splits]
         values = value / totals + 0.5 * np.sum(penalties * thetas**2, axis=1)
@@ -55,7 +71,7 @@ def _trained_weight(block: Block) -> Sums:
 
 @dataclass(frozen=True)
 class _FoldSums:
-    """Σ loss, Σ slope·x of shape (d, splits) and Σ slope of the training rows of some splits, each with its scores."""
+    """Σ loss, Σ slope·x of shape (d, splits) and Σ slope over the training rows of each split, with its scores."""
 
     stays_sparse = True
     scores: LinearScores
@@ -75,17 +91,19 @@ class _FoldSums:
 def share_passes(design: Design, n_splits: int) -> bool:
     """Whether `fold_coefficients` is faster than one `PenaltyPath` for each split.
 
-    Where the Hessian of a sample at every C leaves few steps, and where rows are not in memory: passes are dear then.
+    It is if rows are not in memory, since passes are then expensive, or if a Hessian of a sample is cheap enough to be
+    computed for every C.
     """
     return not isinstance(design, InMemory) or _newton_at_once(design, n_splits)
 
 
 def _newton_at_once(design: Design, n_splits: int) -> bool:
+    """Whether a sample is solved by Newton's method for every C, as a start and a preconditioner for all splits."""
     return design.n_columns < MOST_PARAMETERS and _NEWTON_STEPS * _price(design, n_splits) <= _AT_ONCE
 
 
 def _price(design: Design, n_splits: int) -> float:
-    """The Hessian of a sample, or of all rows where none is drawn, in passes for all splits (`solvers/cost.py`)."""
+    """Cost of the Hessian of a sample (of all rows if no sample is drawn), in passes for all splits."""
     size = sample_size(design, 1) or design.n_rows
     return Costs.of(design, 1, size).hessian / (n_splits * Costs.of(design, 1).gradient)
 
@@ -93,14 +111,19 @@ def _price(design: Design, n_splits: int) -> float:
 def fold_coefficients(
     design: Design, Cs: Array, fit_intercept: bool, tol: float, max_iter: int
 ) -> tuple[Array, Array, Array, bool]:
-    """Coefficients for every C and split, from strong to weak penalties, each starting where the last ended.
+    """Coefficients for every C and split, from strong to weak penalties; each fit starts from the last one.
 
     Parameters
     ----------
     design : Design
-        With a row vector "trained", as `FoldLikelihood` takes it.
+        Design with a row vector "trained", as in `FoldLikelihood`.
+    Cs : ndarray of shape (Cs,)
+        Inverse penalties, as in `LogisticRegression`.
+    fit_intercept : bool
     tol : float
-        Largest entry of a gradient at which to stop.
+        Largest entry of the gradient at a solution.
+    max_iter : int
+        Most steps of a fit.
 
     Returns
     -------
@@ -108,7 +131,7 @@ def fold_coefficients(
     intercept : ndarray of shape (Cs, splits)
     steps : ndarray of int of shape (Cs, splits)
     converged : bool
-        Whether all of them did.
+        Whether all fits converged.
     """
     drawn = first_sample(design, 1)
     scale = ColumnScale.estimate(design, fit_intercept, drawn)
@@ -118,20 +141,20 @@ def fold_coefficients(
     coef, intercept = np.empty((len(Cs), n_splits, design.n_columns)), np.empty((len(Cs), n_splits))
     steps = np.zeros((len(Cs), n_splits), dtype=int)
     states: list[State] = []
-    ahead: Array | None = None  # the sample's solution, which shows where all go next
+    ahead: Array | None = None  # solution of the sample; its change with C predicts that of all splits
     before = np.zeros((n_splits, scale.size))
     precondition: Preconditioner
     converged = True
-    # The Hessian of a sample at every C, or only where as much was spent on passes as it costs.
+    # A Hessian is computed for every C if it is cheap, otherwise only once passes have cost as much.
     price, cheap = _price(design, n_splits), _newton_at_once(design, n_splits)
-    # With few rows for each column folds are nearly separated, and a Hessian is good for few steps.
+    # With few rows for each column, classes are nearly separated, and a Hessian is good for a few steps only.
     patience = 1.0 if design.n_rows > _FEW_ROWS * design.n_columns else _PATIENCE
     budget = Budget(patience * price, tol) if scale.size <= MOST_PARAMETERS else None
     for position in np.argsort(Cs):
         strengths = 1.0 / (Cs[position] * problem.totals)
         penalty = np.zeros_like(before)
         penalty[:, int(fit_intercept) :] = scale.penalty(strengths[:, None])
-        # What was seen of the rows still holds: only the penalty changes.
+        # Only the penalty changes, so that value and gradient need no pass.
         states = [state.repenalised(change) for state, change in zip(states, penalty - before, strict=False)]
         if not states or max(state.largest for state in states) > tol:
             middle = Likelihood(sample, scale, 1, float(strengths.mean()), extra=1.0 / sample.n_rows)
@@ -154,7 +177,7 @@ def fold_coefficients(
             steps[position] = [state.steps for state in states]
         before = penalty
         converged &= all(state.largest <= tol for state in states)
-        # One step more, unseen: it takes most of what is left, so that penalties which hardly matter still differ.
+        # One more step without a pass reduces the error, so that fits with nearly the same penalty still differ.
         unseen = [-precondition(state.gradient) if state.next_step is None else state.next_step for state in states]
         thetas = [state.theta + step for state, step in zip(states, unseen, strict=True)]
         coef[position], intercept[position] = scale.coefficients(np.concatenate(thetas))
@@ -170,7 +193,7 @@ def _together(
     max_iter: int,
     budget: Budget | None = None,
 ) -> list[State]:
-    """Run one minimisation for each split, all looking at the rows together."""
+    """Run one minimisation for each split, with common passes over the rows."""
     states = [replace(state, stalled=False) for state in states]
     running: dict[int, tuple[Minimisation, Array]] = {}
     for split, state in enumerate(states):
@@ -190,7 +213,7 @@ def _advance(
     search: Minimisation,
     seen: tuple[float, Array] | None,
 ) -> None:
-    """Pass the evaluation to a minimisation, and note its next point, or that it ended."""
+    """Send value and gradient to a minimisation, and store its next point, or its state if it has ended."""
     try:
         running[split] = search, next(search) if seen is None else search.send(seen)
     except StopIteration as end:

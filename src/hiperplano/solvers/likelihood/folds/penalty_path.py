@@ -1,7 +1,7 @@
-"""Logistic and softmax fits of the same rows with one penalty after another, from strong to weak.
+"""Logistic and softmax fits to the same rows for a sequence of penalties, from strong to weak.
 
-What does not depend on the penalty is kept from one to the next: standardised rows, the curvature of the loss where the
-last fit ended, and value and gradient there.
+What does not depend on the penalty is kept from one fit to the next: the standardisation, and the Hessian, value and
+gradient of the loss at the last solution.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hiperplano.solvers.likelihood.sampling.sample import first_sample
 
 
 class PathFit(NamedTuple):
-    """Coefficients and intercepts of one penalty, the steps that were taken, and whether they led to the minimum."""
+    """Coefficients and intercepts for one penalty, the number of steps, and whether the fit converged."""
 
     coef: Array
     intercept: Array
@@ -29,12 +29,12 @@ class PathFit(NamedTuple):
 
 
 class PenaltyPath:
-    """Fits of the same rows.
+    """Fits to the same rows for a sequence of penalties.
 
     Parameters
     ----------
     design, n_scores, fit_intercept, solver, tol, max_iter
-        As in `fit_likelihood`. A last step without a pass leaves no more than `tol` of parameters.
+        As in `fit_likelihood`. `tol` also bounds the expected error of the parameters after the last step of L-BFGS.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class PenaltyPath:
         self._samples: list[Design] = [] if sample is None else [sample]
         self._solver, self._tol, self._max_iter = solver, tol, max_iter
         self._lbfgs: PreconditionedLBFGS | None = None
-        self._state: State | None = None  # where the last fit ended, as it was seen
+        self._state: State | None = None  # the last state that was evaluated
 
     def fit(self, strength: float) -> PathFit:
         """The fit with the next penalty."""
@@ -62,7 +62,7 @@ class PenaltyPath:
         return self._problem.scale.coefficients(self._problem.balanced(theta))
 
     def _without_penalty(self) -> PathFit:
-        """By itself: the minimum may lie at infinity, or not be the only one."""
+        """A separate fit, since the minimum may be at infinity, or may not be unique."""
         problem = self._problem
         found = fit_likelihood(
             problem.design,

@@ -1,1 +1,1 @@
-"""How a minimisation looks at the rows: which passes are in float32."""
+"""Passes over the rows in float32."""

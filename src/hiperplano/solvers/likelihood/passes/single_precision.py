@@ -1,14 +1,15 @@
-"""Passes in float32 about a point whose sums are known in float64: half the time of a pass, and no digits lost.
+"""Passes in float32 relative to a base point that is known in float64: about half the time, with enough digits.
 
-From the scores s₀ and slopes r₀ of a base θ₀ follow those of θ: s = s₀ + v·(θ − θ₀) for rows v = [1, z], and the
-gradient g₀ + Σ v·(r(s) − r₀). Only the two products with rows are made in float32: their rounding is a share of how far
-θ is from the base. So gradients down to a thousandth of that of the base have digits enough, and the first that is
-expected to be smaller is taken in float64, for a new base: iterative refinement, as of linear systems. Where that shows
-that too many digits were lost, as in badly conditioned columns, all further passes are in float64.
+Let s₀ and r₀ be the scores and slopes of the rows v = [1, z] at a base θ₀. At another point θ, the scores are
+s = s₀ + v·(θ − θ₀), and the gradient is g₀ + Σ v·(r(s) − r₀). Only these two products with rows are computed in
+float32, so that rounding errors are proportional to the distance of θ from the base. Gradients down to a thousandth of
+that of the base have enough digits. If the next gradient is expected to be smaller, it is computed in float64, and its
+point becomes the new base. This is iterative refinement, as for linear systems. If the new base shows that too many
+digits were lost, as with badly conditioned columns, all further passes are in float64.
 
-Rows of float32 are multiplied as they are, and others are cast, from their means where those would cost digits; columns
-of huge or tiny units are standardised first, and so are few rows, of which products with the Hessian alone are made in
-float32.
+Float32 rows are used as they are. Others are converted, relative to their means if that is needed to keep digits.
+Columns with huge or tiny units are standardised first. So are small tables, for which only products with the Hessian
+are computed in float32.
 """
 
 from __future__ import annotations
@@ -29,21 +30,27 @@ from hiperplano.solvers.likelihood.likelihood import Likelihood, curved_change, 
 from hiperplano.solvers.objective import one_or_all, total_and_slope
 from hiperplano.solvers.truncated_newton import Curvature
 
-_FEWEST_NUMBERS = 2**18  # of rows, for products with the Hessian times scores: calls cost more than products with less
-_SHARE = 1e-3  # of the gradient of the base, from which on another base is needed
-_LEAST_SHARE = 1e-4  # that a pass may find where more was expected: it has three digits still
-_END = 3.0  # times `tol`, a gradient that needs a base near the end
-_NEAR_END = 30.0  # times `tol`, the gradient of such a base
-_FEW_PASSES = 4.0  # that any minimisation takes: for what is worth no more nobody need wait
-_UNITS = 1e12  # standard deviations, or one over them, up to which float32 holds numbers and their products
-_HEAVY = 1e30  # weight of all rows, or one over it, up to which float32 holds sums of weighted rows
-_MOST_NEAR = 50  # passes from one base: rounding may hold steps up
-_WRONG = 0.1  # share of a gradient that float32 may be wrong by
-_LEAST_CURVATURE = 1e-12
+# Least size of a table: rows × columns for passes in float32, rows × columns × scores for products with the Hessian.
+# For smaller ones, the overhead of calls dominates.
+_FEWEST_NUMBERS = 2**18
+_FEW_PASSES = 4.0  # number of passes that every minimisation takes; float32 is used at once if it pays within these
+
+# Gradients for which a new base is needed, as shares of the gradient of the base:
+_EXPECTED_SHARE = 1e-3  # expected gradient
+_COMPUTED_SHARE = 1e-4  # computed gradient, which still has three digits
+# As multiples of `tol`:
+_END = 3.0  # an expected gradient up to this needs a base near the end
+_NEAR_END = 30.0  # largest gradient of a base near the end
+_MOST_NEAR = 50  # most passes from one base, since rounding errors may delay convergence
+_LARGEST_ERROR = 0.1  # largest relative error of a gradient in float32; beyond, all further passes are in float64
+
+_UNITS = 1e12  # largest standard deviation, or inverse of one, of columns that are converted as they are
+_HEAVY = 1e30  # largest total weight, or inverse of it, for which float32 is used
+_LEAST_CURVATURE = 1e-12  # least diagonal entry of the Hessian
 
 
 class _Base(NamedTuple):
-    """A point, the gradient of the mean loss there, rows with their scores and slopes."""
+    """A point, the gradient of the mean loss there, and the rows with their scores and slopes."""
 
     theta: Array
     gradient: Array
@@ -51,12 +58,13 @@ class _Base(NamedTuple):
 
 
 class SinglePrecision:
-    """A likelihood whose value and gradient come from passes in float32, once as many are left as rows for them cost.
+    """Value and gradient of a likelihood, by passes in float32 once they are expected to pay for the float32 rows.
 
     Parameters
     ----------
+    problem : Likelihood
     tol : float
-        Largest entry of the gradient to be reached.
+        Largest entry of the gradient at the end of the minimisation.
     """
 
     def __init__(self, problem: Likelihood, tol: float) -> None:
@@ -64,22 +72,22 @@ class SinglePrecision:
         few = problem.design.n_rows * scale.size < _FEWEST_NUMBERS
         cast = not few and bool(((scale.scale < _UNITS) & (scale.scale > 1.0 / _UNITS)).all())
         self._origin = scale.origin
-        # Of the rows in float32, unless they are [1, z].
+        # The scale of the float32 rows; None if they are [1, z].
         self._scale = replace(scale, shift=scale.shift - self._origin, centre_rows=False) if cast else None
         self._held = cast and problem.design.dtype == np.float32 and not self._origin.any()
         costs = Costs.of(problem.design, problem.n_scores)
-        # Few rows stay in a core's cache: only products with the Hessian are worth a copy.
+        # Small tables stay in the cache: float32 pays for products with the Hessian only.
         self._price = np.inf if few else costs.passes_to_single(self._held, cast)
         if not 1.0 / _HEAVY <= problem.total <= _HEAVY:
             self._rows, self._price = None, np.inf
         self._budget, self._tol = Budget(self._price, tol), tol
         self._history: list[float] = []
         self._base: _Base | None = None
-        self._sizes: list[float] = []  # of the gradients of passes from this base, its own first
-        self._before = np.inf  # that of the pass before the base
+        self._sizes: list[float] = []  # largest gradient entries of passes from this base, beginning with its own
+        self._before = np.inf  # largest gradient entry of the pass before the base
 
     def repenalise(self) -> None:
-        """Go on when the penalty of the likelihood has changed: a base is known without it."""
+        """Adapt to a changed penalty of the likelihood. The base is kept, since it does not include the penalty."""
         self._history.clear()
         if self._base is not None:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
@@ -94,13 +102,13 @@ class SinglePrecision:
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
-        if self._is_too_small(self._expected(), _SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
+        if self._is_too_small(self._expected(), _EXPECTED_SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
             return self._at_next_base(theta, base)
         value, gradient = self._near_base(theta, base)
         self._sizes.append(_largest(gradient))
-        if not self._is_too_small(self._sizes[-1], _LEAST_SHARE, self._tol):
+        if not self._is_too_small(self._sizes[-1], _COMPUTED_SHARE, self._tol):
             return value, gradient
-        # Here, not at the next point: a line search compares values to all digits.
+        # The new base is here, not at the next point, since the line search compares values to all digits.
         exact = self._at_base(theta)
         self._compare(gradient, exact[1])
         return exact
@@ -109,15 +117,24 @@ class SinglePrecision:
         return self._price <= _FEW_PASSES or self._budget.is_spent(self._history)
 
     def _expected(self) -> float:
-        """The size of the next gradient, if the next step does as the last one did."""
+        """Largest entry of the next gradient, if it shrinks by the same factor as in the last step."""
         *_, before, last = [self._before, *self._sizes]
         return last * min(1.0, last / before) if 0.0 < before < np.inf else last
 
     def _is_too_small(self, size: float, share: float, end: float) -> bool:
         """Whether a gradient is too small for this base.
 
-        The end needs one of its own: what is left of the way there is all that rounded rows may put in a wrong place.
-        From a base that is there already, all of that is too little to matter.
+        The last passes need a base near the solution, so that rounding errors of float32 affect only the short distance
+        that is left. A base that is already near it serves to the end.
+
+        Parameters
+        ----------
+        size : float
+            Largest entry of the gradient.
+        share : float
+            Least gradient, as a share of that of the base.
+        end : float
+            Gradient that needs a base near the end.
         """
         base = self._sizes[0]
         if base <= _END * self._tol:
@@ -126,29 +143,29 @@ class SinglePrecision:
 
     def _at_next_base(self, theta: Array, before: _Base) -> tuple[float, Array]:
         last, exact = self._sizes[-1], self._at_base(theta)
-        if self._sizes[0] > last:  # a step should have shrunk it
+        if self._sizes[0] > last:  # it should have shrunk: float32 may have misled the last step
             self._compare(self._near_base(theta, before)[1], exact[1])
         return exact
 
     def _compare(self, gradient: Array, exact: Array) -> None:
-        """Go on in float64 if that of float32 is wrong."""
-        if not _largest(exact - gradient) <= _WRONG * _largest(exact):
+        """Use float64 from now on if the gradient in float32 is too inaccurate."""
+        if not _largest(exact - gradient) <= _LARGEST_ERROR * _largest(exact):
             self._rows = self._base = None
             self._price, self._history = np.inf, []
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
-        """Value, gradient and the whole Hessian, in float64."""
+        """Value, gradient and full Hessian, in float64."""
         return self._problem.evaluate_with_hessian(theta)
 
     @property
     def rounds_hessians(self) -> bool:
-        """Whether `hessian` gives one, at least once a pass has been made."""
+        """Whether `hessian` returns a matrix after the first pass."""
         return self._problem.n_scores == 1 and self._scale is not None and self._price <= _FEW_PASSES
 
     def hessian(self, theta: Array) -> Array | None:
-        """The Hessian of one score, as well as products in float32 tell it; None where passes are not.
+        """The Hessian of one score, with products in float32; None if passes are in float64.
 
-        Its diagonal is larger by what rounding can take from an eigenvalue, so that it is positive definite.
+        Its diagonal is increased by the largest rounding error of an eigenvalue, so that it is positive definite.
         """
         problem, scale = self._problem, self._problem.scale
         if self._base is None or self._scale is None or problem.n_scores > 1:
@@ -162,7 +179,7 @@ class SinglePrecision:
         return np.asarray(hessian)
 
     def curvature_at(self, theta: Array) -> Curvature:
-        """Products with the Hessian, of which a step of Newton's method needs a few digits only."""
+        """Products with the Hessian in float32 if possible: a Newton step needs only a few digits."""
         problem = self._problem
         if self._rows is None:
             return problem.curvature_at(theta)
@@ -176,12 +193,12 @@ class SinglePrecision:
             products = self._gradient(*rows.fold(_CurvatureProducts(self._single(vector))))
             return np.asarray(products / problem.total + curved * vector)
 
-        # Columns are standardised: their squares are about as many as rows.
+        # Columns are standardised, so that all of them have about the same curvature.
         return Curvature(np.maximum(sums[0][:, None] / problem.total + curved, _LEAST_CURVATURE), product)
 
     @cached_property
     def _rows(self) -> Design | None:
-        """The design, with a row vector "single" if its rows are not in float32."""
+        """The design, with a row vector "single" if its rows are not float32; None if float32 is not used."""
         problem = self._problem
         design, numbers = problem.design, problem.design.n_rows * problem.scale.size
         if not isinstance(design, InMemory) or design.is_sparse or numbers * problem.n_scores < _FEWEST_NUMBERS:
@@ -195,14 +212,14 @@ class SinglePrecision:
         return design.with_vectors(single=design.in_singles(self._origin))
 
     def _single(self, theta: Array) -> LinearScores:
-        """The scores of parameters, for rows in float32."""
+        """Linear scores with these parameters, for float32 rows."""
         if self._scale is None:
             return LinearScores(theta.astype(np.float32), np.zeros(len(theta)))
         scores = self._scale.scores(theta)
         return LinearScores(scores.coef.astype(np.float32), scores.intercept)
 
     def _gradient(self, sums: Array, totals: Array) -> Array:
-        """In standardised parameters, from sums over rows in float32."""
+        """The gradient in standardised parameters, from sums over float32 rows."""
         return sums.T if self._scale is None else self._scale.gradient(sums, totals)
 
     def _at_base(self, theta: Array) -> tuple[float, Array]:
@@ -218,8 +235,10 @@ class SinglePrecision:
         return float(sums[0][0]) / problem.total + problem.penalty.value(theta), gradient
 
     def _near_base(self, theta: Array, base: _Base) -> tuple[float, Array]:
-        """What the rounded scores change to first order is taken from the gradient of the base: a line search compares
-        values to all digits.
+        """Value and gradient by a pass in float32.
+
+        The first-order change of the value is computed from the gradient of the base, not from rounded scores, since
+        the line search compares values to all digits.
         """
         problem, step = self._problem, theta - base.theta
         problem.passes += 1
@@ -230,7 +249,7 @@ class SinglePrecision:
 
 
 def rounding(size: int) -> float:
-    """Of eigenvalues of products in float32, as a share of their diagonal."""
+    """Largest rounding error of an eigenvalue of a matrix of float32 products, as a share of its diagonal."""
     return size * float(np.finfo(np.float32).eps)
 
 
@@ -240,7 +259,7 @@ def _largest(gradient: Array) -> float:
 
 @dataclass(frozen=True)
 class _Standardised:
-    """[1, z] of a block in float32."""
+    """The rows [1, z] of a block in float32."""
 
     scale: ColumnScale
 
@@ -254,7 +273,7 @@ def _singles(block: Block) -> Array:
 
 @dataclass(frozen=True)
 class _BaseSums:
-    """Σ loss, Σ slope·x of shape (d, scores) and Σ slope; scores and slopes of the rows."""
+    """Σ loss, Σ slope·x of shape (d, scores) and Σ slope. Keeps scores and slopes of the rows."""
 
     loss: Any
     scores: LinearScores
@@ -270,8 +289,9 @@ class _BaseSums:
 
 @dataclass(frozen=True)
 class _NearSums:
-    """Σ of losses without their slopes at the base times the changes of scores, Σ of the changes of slopes times rows,
-    of shape (d, scores), and Σ of them, for changes of scores.
+    """Sums at a point near the base: Σ (loss − r₀·(s − s₀)), Σ (r − r₀)·x of shape (d, scores), and Σ (r − r₀).
+
+    s and r are scores and slopes at the point, s₀ and r₀ those at the base.
     """
 
     stays_single = True
@@ -284,13 +304,13 @@ class _NearSums:
         before, score = block.vectors["slope"], block.vectors["score"] + moved
         value, slope = total_and_slope(self.loss, block.y[:, 0], one_or_all(score), block.weight)
         change = slope.reshape(len(block), -1) - before
-        value -= float(np.vdot(before.T, moved.T))  # as they lie in memory: `vdot` would copy them
+        value -= float(np.vdot(before.T, moved.T))  # transposed, since `vdot` would copy them otherwise
         return block.xp.asarray([value]), *_products(change, rows)
 
 
 @dataclass(frozen=True)
 class _Chances:
-    """Σ p·(1 − p) of each score, and the probabilities p."""
+    """Σ p·(1 − p) of each score. Keeps the probabilities p of the rows."""
 
     stays_single = True
     scores: LinearScores
@@ -302,7 +322,7 @@ class _Chances:
 
 @dataclass(frozen=True)
 class _CurvatureProducts:
-    """Σ x·u of shape (d, scores) and Σ u, for the products u of the loss's curvature with changes of the scores."""
+    """Σ x·u of shape (d, scores), and Σ u, where u is the curvature of the loss times the changes of the scores."""
 
     stays_single = True
     changes: LinearScores
@@ -314,7 +334,7 @@ class _CurvatureProducts:
 
 @dataclass(frozen=True)
 class _HessianSums:
-    """Σ c, Σ c·x and Σ c·x·xᵀ of the curvatures c = p·(1 − p) of one score, the products in float32."""
+    """Σ c, Σ c·x and Σ c·x·xᵀ for the curvatures c = p·(1 − p) of one score, with products in float32."""
 
     stays_single = True
     scores: LinearScores
@@ -330,10 +350,10 @@ class _HessianSums:
 
 
 def _scores(scores: LinearScores, rows: Array) -> Array:
-    """Of rows in float32: in float64, but for the product."""
+    """Scores of float32 rows: the product is in float32, the rest in float64."""
     return (scores.coef @ rows.T).T.astype(np.float64) + scores.intercept
 
 
 def _products(right: Array, rows: Array) -> Sums:
-    """Σ right ⊗ row of shape (d, scores), the product in float32, and Σ right."""
+    """Σ right ⊗ row of shape (d, scores), with the product in float32, and Σ right."""
     return (right.astype(np.float32).T @ rows).T.astype(np.float64), right.sum(axis=0)

@@ -1,1 +1,1 @@
-"""A sample of the rows: a first solution of all of them, and what it tells of their Hessian."""
+"""Samples of the rows, for a starting point and an approximate Hessian."""

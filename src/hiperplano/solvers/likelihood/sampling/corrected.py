@@ -1,13 +1,13 @@
-"""Newton's method with one Hessian of all rows; how it changes from there, a sample tells.
+"""Newton's method with a single Hessian of all rows, whose changes are estimated from a sample.
 
-For rows whose reading costs more than a Hessian. At the solution of the sample one pass gives gradient and Hessian of
-all rows. From there on every pass gives the gradient g at a point w', and the next point is the minimum of
+It suits rows whose reading costs more than a Hessian. The first pass computes gradient and Hessian of all rows at the
+solution of the sample. Each later pass computes only the gradient g, at a point w'. The next point is the minimum of
 
     F_s(w) + (g − g_s(w'))·w + ½·(w − w')ᵀ·C·(w − w'),    C = H − H_s at the first point,
 
-the objective F_s of the sample with the slope of all rows and their curvature. What it leaves out is how much the third
-derivatives of the sample differ from those of all rows: a step makes an error e₀ of the start about e₀³, where
-Newton's step makes it e₀².
+where F_s is the objective of the sample. It has the gradient of all rows at w', and about their Hessian. What remains
+is the difference between the third derivatives of the sample and of all rows. So a step reduces an error e₀ of the
+start to about e₀³, where Newton's step would reduce it to e₀².
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from hiperplano.solvers.lbfgs import State, drive, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.newton import Minimum
 
-_CLOSE = 1e-5  # share of the gradient of all rows up to which the minimum of the corrected sample is found
-_MOST = 8  # gradients of the sample for that
-_SETTLED = 1e-10  # of standardised parameters, that may be left to go at the end
-_SLOW = 0.03  # a step that leaves more of the gradient than this share: the sample is not like all rows
+# The corrected objective of the sample is minimised to this share of the gradient of all rows,
+_SAMPLE_TOL = 1e-5
+_MOST_GRADIENTS = 8  # with at most so many gradients of the sample.
+_SETTLED = 1e-10  # largest expected error after the last step, in standardised parameters
+_SLOW = 0.03  # if a step leaves more than this share of the gradient, the sample does not represent all rows
 
 
 def newton_by_sample(
@@ -33,19 +34,25 @@ def newton_by_sample(
 
     Parameters
     ----------
+    problem : Likelihood
+        The problem for all rows.
     part : Likelihood
-        Of the sample, in the same standardised columns.
+        The problem for the sample, with the same standardised columns.
+    start : ndarray of shape (scores, size)
+        Solution of the sample.
     tol : float
-        Largest entry of the gradient.
+        Largest entry of the gradient at the solution.
+    max_steps : int
+        Most steps.
     settled : float, optional
-        Where Newton's method follows, whose first pass is to be the last: end with a step that leaves no more than this
-        of standardised parameters, though no pass has told the gradient where it leads.
+        Given if Newton's method follows, which should need a single pass. The minimisation then ends with a step, taken
+        without a pass, after which the expected error of standardised parameters is at most this.
 
     Returns
     -------
     Minimum or None
-        None where the solution of the sample is worse than a constant. Stalled where the sample is not like all rows,
-        and steps shrink the gradient slowly: another method is to go on from there.
+        None if the solution of the sample has a larger loss than an intercept alone. Its state is stalled if the sample
+        does not represent all rows, and steps shrink the gradient slowly: another method must then continue.
     """
     value, gradient, hessian = problem.evaluate_with_hessian(start)
     if value > problem.prior_loss():
@@ -75,15 +82,16 @@ def _tell(problem: Likelihood, state: State) -> None:
 
 
 class CorrectedSample:
-    """The objective of a sample with slope and curvature of all rows.
+    """The objective of a sample, corrected to have the gradient and about the Hessian of all rows.
 
     Parameters
     ----------
     part : Likelihood
-        Of the sample.
+        The problem for the sample.
     point : ndarray of shape (scores, size)
+        The first point.
     hessian : ndarray of shape (scores·size, scores·size)
-        Of all rows, at the point.
+        Hessian of all rows at that point.
     """
 
     def __init__(self, part: Likelihood, point: Array, hessian: Array) -> None:
@@ -93,24 +101,24 @@ class CorrectedSample:
         self._solver = SymmetricSolver(hessian)
 
     def precondition(self, vector: Array) -> Array:
-        """The inverse of the Hessian at the last point that a step was made from."""
+        """The inverse of the corrected Hessian, at the last point from which a step was computed, times `vector`."""
         return self._solver.precondition(vector)
 
     def step(self, state: State) -> Array:
-        """From a point to the minimum, by steps of Newton's with the Hessian there."""
+        """Step from a point to the minimum of the corrected objective, found with the Hessian at that point."""
         if state.theta is not self._point:
             self._point = state.theta
             _value, self._gradient, own = self._part.evaluate_with_hessian(state.theta)
             self._solver = SymmetricSolver(own + self._correction)
         slope = state.gradient - self._gradient
         moved, left = -self.precondition(state.gradient), state.largest
-        for _ in range(_MOST):
+        for _ in range(_MOST_GRADIENTS):
             curved = (self._correction @ moved.ravel()).reshape(moved.shape)
             gradient = self._part.evaluate(state.theta + moved)[1] + slope + curved
             size = float(np.abs(gradient).max(initial=0.0))
             if not size < left:
                 return -self.precondition(state.gradient)
-            if size <= _CLOSE * state.largest:
+            if size <= _SAMPLE_TOL * state.largest:
                 break
             moved, left = moved - self.precondition(gradient), size
         return self._part.balanced(moved)

@@ -1,4 +1,4 @@
-"""The likelihood of a sample, and its solution: where a minimisation over all rows begins."""
+"""The likelihood of a sample, and its solution, from which a minimisation over all rows starts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from hiperplano.solvers.newton import Minimum
 
 
 def on_sample(problem: Likelihood, sample: Design) -> Likelihood:
-    """The problem on a sample; its ridge keeps coefficients finite of columns that the sample hardly shows."""
+    """The problem for a sample, with a small ridge, since columns may hardly vary in the sample."""
     return Likelihood(sample, problem.scale, problem.n_scores, problem.strength, extra=1.0 / sample.n_rows)
 
 
 def solution_of_sample(part: Likelihood) -> Minimum:
-    """Its minimum, as closely as a sample tells that of all rows."""
+    """The minimum for a sample, only as accurate as it approximates that for all rows."""
     return part.newton(None, tol=1e-3, max_steps=20, settled=5e-2)

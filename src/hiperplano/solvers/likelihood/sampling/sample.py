@@ -1,4 +1,4 @@
-"""A sample of the rows, for a first solution and for a preconditioner of the whole problem."""
+"""Draw a sample of the rows, for a starting point and a preconditioner."""
 
 from __future__ import annotations
 
@@ -12,38 +12,39 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.objective import Objective
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 
-MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
-FEWEST = 4_000
-_PER_PARAMETER, _SHARE, _CELLS = 30, 8, 2**23  # rows for each parameter, one row of so many, and not more than that
-_UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond which rows are drawn by it
+MOST_PARAMETERS = 4_000  # most parameters for which a Hessian is computed, which takes 128 MB
+FEWEST = 4_000  # least number of rows in a sample
+# A sample has at least 30 rows for each parameter and an eighth of all rows, but at most 2²³ numbers.
+_PER_PARAMETER, _SHARE, _CELLS = 30, 8, 2**23
+_UNEVEN = 10.0  # if the largest squared length of a row exceeds this multiple of the mean, rows are drawn by length
 
 
 def first_sample(design: Design, n_scores: int) -> InMemory | None:
-    """Rows for a first solution, or None where that would not save a pass."""
+    """A sample for a starting point; None if there are too many parameters, or too few rows to save passes."""
     size = sample_size(design, n_scores)
     return None if size is None else design.sample(size)
 
 
 def sample_size(design: Design, n_scores: int) -> int | None:
-    """How many rows `first_sample` draws."""
+    """Number of rows that `first_sample` draws, or None."""
     parameters = n_scores * (design.n_columns + 1)
     size = max(FEWEST, _PER_PARAMETER * parameters, design.n_rows // _SHARE)
-    cells = 1 + design.n_columns * (design.density if design.density < SPARSE_PRODUCTS else 1.0)  # of a row
+    cells = 1 + design.n_columns * (design.density if design.density < SPARSE_PRODUCTS else 1.0)  # numbers in a row
     size = min(size, max(FEWEST, int(_CELLS / cells)))
     return None if parameters > MOST_PARAMETERS or 3 * size > design.n_rows else size
 
 
 def is_uneven(scale: ColumnScale, sample: Design) -> bool:
-    """Whether some rows are so long, in standardised columns, that they decide the Hessian."""
+    """Whether some rows are so long, in standardised columns, that they dominate the Hessian."""
     lengths = sample.collect(sample.map(SquaredLengths(scale)))
     return bool(lengths.max() > _UNEVEN * lengths.mean())
 
 
 def sample_by_length(problem: Objective, size: int) -> InMemory:
-    """About `size` rows, the long ones among them.
+    """Draw about `size` rows, with larger probabilities for long rows.
 
-    Rows far out and rows of rare categories decide the Hessian. So rows are drawn by their squared length in
-    standardised columns, and weighted by the inverse of their chance.
+    Outliers and rows of rare categories dominate the Hessian. So probabilities depend on the squared length of rows in
+    standardised columns, and the weights are divided by these probabilities.
     """
     design = problem.design
     (total,), kept = design.fold_and_map(_SummedLengths(SquaredLengths(problem.scale)))
@@ -58,7 +59,7 @@ def sample_by_length(problem: Objective, size: int) -> InMemory:
 
 @dataclass(frozen=True)
 class SquaredLengths:
-    """‖z‖² of every row, in standardised columns."""
+    """‖z‖² of each row, in standardised columns."""
 
     scale: ColumnScale
 
@@ -67,7 +68,7 @@ class SquaredLengths:
         shift, scale = self.scale.shift, self.scale.scale
         if self.scale.centre_rows:
             return xp.asarray(xp.square((block.dense() - shift) * scale).sum(axis=1))
-        # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without making the rows dense, or a copy of them
+        # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without a dense matrix or a copy of the rows
         inner = block.weighted_row_squares(scale**2)
         inner -= block.dot(2.0 * shift * scale**2)
         inner += xp.sum(xp.square(shift * scale))
@@ -76,7 +77,7 @@ class SquaredLengths:
 
 @dataclass(frozen=True)
 class _SummedLengths:
-    """Σ of the squared lengths, which are kept."""
+    """Sum of the squared lengths. Keeps the length of each row."""
 
     lengths: SquaredLengths
 
@@ -87,7 +88,7 @@ class _SummedLengths:
 
 @dataclass(frozen=True)
 class _Chance:
-    """By which a row is drawn: half evenly, half by its squared length."""
+    """Probability of a row: one half is the same for all, the other is proportional to its squared length."""
 
     size: int
     evenly: float
@@ -100,7 +101,7 @@ class _Chance:
 
 @dataclass(frozen=True)
 class _InverseChance:
-    """The weight of a row that was drawn."""
+    """Weight of a row in the sample: its weight divided by its probability."""
 
     reads_rows = False
     chance: _Chance
@@ -112,7 +113,7 @@ class _InverseChance:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """Whether a row is drawn."""
+    """Whether a row is in the sample."""
 
     reads_rows = False
     chance: _Chance

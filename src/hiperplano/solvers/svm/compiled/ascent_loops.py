@@ -1,8 +1,7 @@
-"""Dual coordinate ascent, all of it compiled: one dual variable at a time, which costs its row only.
+"""Compiled dual coordinate ascent: each step changes one dual variable, and reads only its row.
 
-Rows whose dual variables rest at a bound are left out until a check of all rows brings them back. An intercept without
-penalty asks that dual variables balance, Σβ = 0: its value is kept near a guess, which follows after each pass (an
-augmented Lagrangian of one number).
+Rows whose dual variables stay at a bound are skipped until a check of all rows restores them (shrinking). An intercept
+without a penalty requires Σβ = 0. This constraint is treated by an augmented Lagrangian, whose multiplier is the level.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _LATER = 1.5  # and after each further growth of their number by this factor
 _WINDOW = 8  # convergence is extrapolated from so many last passes,
 _FEWEST = 4.0  # and not before these
 _PATIENCE = 10  # the ascent ends after so many computed gaps between which no dual variable has moved
-_STILL = 1e-14  # a violation of the optimality conditions, in units of the scores, that is rounding
+_STILL = 1e-14  # violations of the optimality conditions up to this, in units of the scores, are rounding errors
 # The level is treated as a column of this squared length, as a share of a typical row's: the smaller of the two.
 _LEVEL_SQUARE = 0.1  # rows should hardly notice it,
 _LEVEL_OF_ALL = 10.0  # (over the number of rows) and Σβ should fall to a tenth in a pass
@@ -32,7 +31,7 @@ _LEVEL_OF_ALL = 10.0  # (over the number of rows) and Σβ should fall to a tent
 
 @part
 def _cannot_move(box, i, beta, slope, beyond):  # type: ignore[no-untyped-def]
-    """Whether a dual variable sits at an end or kink that its slope presses it to by more than `beyond`."""
+    """Whether a dual variable is at a bound or kink, and its slope points there by more than `beyond`."""
     up = slope - box.epsilon if beta >= 0.0 else slope + box.epsilon
     down = box.epsilon - slope if beta > 0.0 else -slope - box.epsilon
     return (beta >= box.high[i] or up < -beyond) and (beta <= box.low[i] or down < -beyond)
@@ -49,9 +48,9 @@ def _best_value(box, i, beta, slope, stiffness):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _side_by_side(box, beta):  # type: ignore[no-untyped-def]
-    """The box, dual variables and room for a number of each row as columns of one table, and that table.
+    """The box, the dual variables and a buffer as columns of one table, and that table.
 
-    What a visit to a row needs then comes from memory together: rows are visited in random order.
+    All numbers of a row are then adjacent in memory, which matters since rows are visited in random order.
     """
     n = len(beta)
     table = np.empty((n, 8))
@@ -66,14 +65,14 @@ def _side_by_side(box, beta):  # type: ignore[no-untyped-def]
 def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, size, beyond, total, used, relaxation):  # type: ignore[no-untyped-def]
     """Visit the rows order[:size] in random order, and maximise over the dual variable of each.
 
-    The function is Σ(target·β − ε|β| − ½·soft·β²) − ½‖Σβ·x‖² − level₀·Σβ − ½·pull·(Σβ)²; `coef` is Σβ·x, and the
-    level after it, level₀ + pull·Σβ, moves with every dual variable.
+    The function is Σ(target·β − ε|β| − ½·soft·β²) − ½‖Σβ·x‖² − level₀·Σβ − ½·pull·(Σβ)². `coef` is Σβ·x, followed by
+    the level, level₀ + pull·Σβ, which changes with every dual variable.
 
     Returns
     -------
-    size : rows that are still worth a visit
-    largest : violation of the optimality conditions
-    losses, slack : Σ loss and Σ(loss − gain) of the rows as they were met
+    size : number of rows that are still visited
+    largest : largest violation of the optimality conditions
+    losses, slack : Σ loss and Σ(loss − gain) of the rows, each at the time of its visit
     total : Σβ
     """
     shuffle(order, size, used + 1)
@@ -95,7 +94,7 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
             order[k], order[size] = order[size], order[k]
             continue
         k += 1
-        # An empty row has no stiffness: any dual variable on its residual's side will do.
+        # The stiffness of an empty row may be 0; its dual variable then goes to the bound on the residual's side.
         stiffness = max(square[i] + pull + box.soft[i], 1e-300)
         new = _best_value(box, i, old, slope, stiffness)
         if is_free(box, i, new):
@@ -112,9 +111,9 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
 
 @subroutine
 def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # type: ignore[no-untyped-def]
-    """The best level for the coefficients, balanced dual variables in `proved`, the objective and the gap.
+    """The best level for the coefficients, the objective and the gap; balanced dual variables go to `proved`.
 
-    `moved` is Σβ·x − coef, and becomes what it is for the balanced ones.
+    `moved` is Σβ·x − coef, and is updated for the balanced dual variables.
     """
     n, d = len(beta), len(coef) - 1
     for i in range(n):
@@ -142,7 +141,7 @@ def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # t
 def certificate(x, indices, indptr, box, control, coef, beta, mismatch):  # type: ignore[no-untyped-def]
     """Coefficients with their best level, balanced dual variables near `beta`, the objective and the gap.
 
-    `mismatch`, of shape (d,), is Σβ·x − coef; overwritten.
+    `mismatch`, of shape (d,), is Σβ·x − coef, and is overwritten.
     """
     n, d, moved = len(beta), len(coef) - 1, mismatch
     e, proved = np.empty(n), np.empty(n)
@@ -153,7 +152,10 @@ def certificate(x, indices, indptr, box, control, coef, beta, mismatch):  # type
 
 @subroutine
 def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untyped-def]
-    """Put first those rows whose dual variables can move, by the residuals of a check, at another level."""
+    """Put rows whose dual variables can move first, and return their number.
+
+    `e` are the residuals of a check, and `level` is the change of the level since then.
+    """
     size, last = 0, len(order)
     for i in range(len(beta)):
         if _cannot_move(box, i, beta[i], e[i] - level - box.soft[i] * beta[i], beyond):
@@ -167,10 +169,10 @@ def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untype
 
 @part
 def _is_hopeless(history, used, work, share, wanted, affordable, early):  # type: ignore[no-untyped-def]
-    """Whether as much was done as is affordable, and more than that seems to be left.
+    """Whether the affordable passes are spent, and the remaining work is expected to be larger.
 
-    After a part of it, as many times more must seem to be left as it is smaller. `work` is in passes over all rows; a
-    pass over those that are still worth a visit is a `share` of one.
+    If only a part of them is spent, the expected remaining work must be larger by the inverse of that part. `work` is
+    in passes over all rows; a pass over the rows that are still visited is a `share` of one.
     """
     if work < max(early * affordable, min(affordable, _FEWEST)):
         return False
@@ -187,7 +189,7 @@ _WINDOW_SIZE = _WINDOW + 1
 
 @subroutine
 def _typical_stiffness(square, soft, least):  # type: ignore[no-untyped-def]
-    """The harmonic mean of the rows' own: short rows among long ones have the largest dual variables."""
+    """Harmonic mean of the stiffness of rows, since short rows have the largest dual variables."""
     total = 0.0
     for i in range(len(square)):
         total += 1.0 / (square[i] + soft[i] + least)
@@ -201,19 +203,20 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
     Parameters
     ----------
     given : Box
+    control : Control
     affordable : float
-        Passes over all rows, after which the ascent ends unless as many more would bring it to its goal.
+        Passes over all rows after which the ascent ends, unless it is expected to converge within as many more.
     early : float
-        Share of them after which it ends where far more seem to be left.
+        Share of these passes after which it ends if far more are expected to be needed.
     coef : float64 of shape (d + 1,)
-        Σβ·x, and the level; overwritten with the last ones.
+        Σβ·x, followed by the level; overwritten with the last values.
     start : float64 of shape (n,)
         Dual variables to start from; overwritten with the last ones.
 
     Returns
     -------
     coef, beta, objective, gap, passes
-        Of the check that proved most.
+        The result with the smallest computed gap, and the number of passes.
     """
     n, d = len(start), len(coef) - 1
     box, beta, square, table = _side_by_side(given, start)
@@ -225,8 +228,8 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
         square[i] = row_square(x, indices, indptr, i)
         weight += box.weight[i]
         total += beta[i]
-    # The level follows Σβ as a column would that is shorter than the rows, so that they hardly mind it, but fast enough
-    # that all dual variables together can move it by a unit of the scores.
+    # The level follows Σβ like the coefficient of a column that is short beside the rows, so that it hardly affects
+    # their steps. But all dual variables together can move it by a unit of the scores.
     slowest = control.softness / weight
     share = min(_LEVEL_SQUARE, _LEVEL_OF_ALL / n)
     pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
@@ -252,7 +255,7 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
         history[used % _WINDOW_SIZE] = slack
         rests = beyond <= _STILL * control.unit
         ended = used + 1 >= control.most or _is_hopeless(history, used, work, size / n, wanted, affordable, early)
-        # A level that is still on its way adds to the slack of a plain loss what is no part of the gap at the best one.
+        # A level that has not converged adds to the slack of a plain loss, but not to the gap at the best level.
         due = used >= look and box.soft[0] == 0.0
         if ended or rests or due or slack <= min(2.0 * wanted, trigger):
             look = max(look, _LATER * used)
@@ -273,9 +276,9 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
                 for i in range(n):
                     start[i] = beta[i]
                 return found, best, objective_there, least, used
-            # The gap falls about as the slack does: the next check is where that will be enough.
+            # The gap is about proportional to the slack: the next check is made when that should be small enough.
             trigger = slack * max(_NEXT_CHECK, (control.tol * objective + control.floor) / gap)
-            if rests and control.fit_intercept:  # dual variables rest at their bounds: the level must move by itself
+            if rests and control.fit_intercept:  # no dual variable moves, so the level must be set
                 coef[d] = level + pull * total
                 trigger = np.inf
             size = _restore_rows(given, coef[d] - level, beta, e, beyond, order)

@@ -1,8 +1,8 @@
-"""The dual of a support vector machine in a box: losses, dual variables and their balance, row by row.
+"""Losses, dual variables and their balance, row by row, for a support vector machine in its dual form.
 
-With e = target − score of a row, its loss is the maximum over low ≤ β ≤ high of e·β − ε|β| − ½·soft·β²: signs and
-weights of the rows are in target, bounds and softness, which `box` holds (`problem.Box`). `near` is what a distance of
-β from a centre costs, for a row of weight 1.
+With e = target − score, the loss of a row is the maximum over low ≤ β ≤ high of e·β − ε|β| − ½·soft·β². Signs and
+weights of the rows are part of target, bounds and softness, which are in `box` (`problem.Box`). `near` is the weight of
+the proximal term, for a row of weight 1.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 
 from hiperplano.solvers.rows_loops import loop, part, subroutine
 
-_ROUNDS = 200  # of a search for a root: far more than are ever needed
-_BALANCED = 1e-14  # share of Σ|β| under which Σβ is rounding
+_ROUNDS = 200  # most iterations of a search for a root, far more than are needed
+_BALANCED = 1e-14  # Σβ up to this share of Σ|β| is a rounding error
 
 
 @part
@@ -46,13 +46,13 @@ def gain(box, i, e, beta):  # type: ignore[no-untyped-def]
 
 @part
 def is_free(box, i, beta):  # type: ignore[no-untyped-def]
-    """Whether a dual variable lies at no bound and no kink."""
+    """Whether a dual variable is free: neither at a bound nor at a kink."""
     return box.low[i] < beta < box.high[i] and (beta != 0.0 or box.epsilon == 0.0)
 
 
 @part
 def moved(box, i, beta, shift):  # type: ignore[no-untyped-def]
-    """β with `shift` for each unit of weight added, but not past 0 or its bound."""
+    """β plus `shift` times the weight, clipped at 0 and at the bounds."""
     low = 0.0 if beta > 0.0 else box.low[i]
     high = 0.0 if beta < 0.0 else box.high[i]
     return min(max(beta + shift * box.weight[i], low), high)
@@ -60,7 +60,7 @@ def moved(box, i, beta, shift):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _sum_moved(box, beta, shift, everywhere):  # type: ignore[no-untyped-def]
-    """Σβ after a shift, its slope in the shift."""
+    """Σβ after a shift, and its derivative with respect to the shift."""
     total, slope = 0.0, 0.0
     for i in range(len(beta)):
         new = beta[i]
@@ -74,7 +74,7 @@ def _sum_moved(box, beta, shift, everywhere):  # type: ignore[no-untyped-def]
 
 @subroutine
 def balance(box, beta):  # type: ignore[no-untyped-def]
-    """Shift the dual variables that follow the score, or all where those are not enough, so that Σβ = 0."""
+    """Shift the free dual variables, or all of them if that is not enough, so that Σβ = 0."""
     total, size, weight = 0.0, 0.0, 0.0
     for i in range(len(beta)):
         total += beta[i]
@@ -109,7 +109,7 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _pull_at(box, residual, level):  # type: ignore[no-untyped-def]
-    """Σβ where the level is taken from all residuals, which falls with the level, and minus its slope."""
+    """Σβ after the level is subtracted from all residuals, and minus its derivative with respect to the level."""
     total, slope = 0.0, 0.0
     if box.soft[0] == 0.0:  # a plain loss: without branches, so that it vectorises
         for i in range(len(residual)):
@@ -128,7 +128,7 @@ def _pull_at(box, residual, level):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _root(box, residual, low, high):  # type: ignore[no-untyped-def]
-    """The level between two others at which Σβ = 0, by Newton's method safeguarded by bisection."""
+    """The level between two bounds at which Σβ = 0, by Newton's method safeguarded by bisection."""
     at = 0.5 * (low + high)
     for _ in range(_ROUNDS):
         total, slope = _pull_at(box, residual, at)
@@ -147,9 +147,9 @@ def _root(box, residual, low, high):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def]
-    """The level between two others at which Σβ passes 0; of several, that next to where the search began.
+    """The level between two bounds at which Σβ changes its sign; of several, the one next to the start of the search.
 
-    Σβ falls by `high` of a row at its residual − ε, and by −`low` at its residual + ε.
+    As a function of the level, Σβ falls by `high` of a row at its residual − ε, and by −`low` at its residual + ε.
     """
     n, count = len(residual), 0
     stairs, falls = np.empty(2 * n), np.empty(2 * n)
@@ -164,7 +164,7 @@ def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def
             count += 1
     total, _ = _pull_at(box, residual, low)
     goal = 1e-14 * size if from_below else -1e-14 * size
-    while count > 0:  # halve the range of the stairs that are left
+    while count > 0:  # bisection over the remaining jumps
         least, most = stairs[:count].min(), stairs[:count].max()
         middle = 0.5 * (least + most)
         middle = middle if middle < most else least
@@ -187,10 +187,10 @@ def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def
 
 @loop
 def best_level(box, residual, guess, unit):  # type: ignore[no-untyped-def]
-    """The number to take from target − score of all rows so that the sum of the losses is least, near a guess.
+    """The level that minimises the sum of the losses for residuals target − score; the search starts at a guess.
 
-    For plain losses Σβ is a staircase in the level: once two levels with the right one between them are known, it is
-    searched for among the stairs between them.
+    For plain losses Σβ is a step function of the level. Once the root is bracketed, it is searched for among the jumps
+    between both ends.
     """
     total, slope = _pull_at(box, residual, guess)
     sign = 1.0 if total > 0.0 else -1.0

@@ -1,4 +1,4 @@
-"""The equations of a step of the interior point method by conjugate gradients, until a factor is worth its cost."""
+"""The equations of a step of the interior point method, by conjugate gradients until a factorisation is cheaper."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
 
-_MOST_STEPS = 1000  # of conjugate gradients for a step of the interior point method; the last iterate is then used
-_PRODUCT = 0.1  # what a step of conjugate gradients adds to the number of passes; its time is more than 0.2 passes
-_SHARE = 0.03  # residual that may be left, as a share of the one that would account for all of the gap
-_ROUGH = 10.0  # times as much in the predictor step,
-_ROUGHLY = 0.01  # or this share of its first residual
+_MOST_STEPS = 1000  # most steps of conjugate gradients for a step of the interior point method
+_PRODUCT = 0.1  # passes that are counted for a step of conjugate gradients, which takes more than 0.2 passes
+_SHARE = 0.03  # norm of the residual, as a share of the one that would account for the whole gap
+_ROUGH = 10.0  # multiple of that in the predictor step,
+_ROUGHLY = 0.01  # or relative residual there, if that is larger
 
 
 class ConjugateEquations:
-    """Solves what `NormalEquations` does, about, on the diagonal of Xᵀ·diag(free)·X + I.
+    """Approximate solver for the equations of `NormalEquations`, preconditioned by the diagonal of Xᵀ·diag(free)·X + I.
 
-    Rows that are free at the end tell less of each other than all rows did: steps become dear, and the first that took
-    as long as a factor is the last.
+    Towards the end, the equations become badly conditioned. Once a solution has taken more steps than a factorisation
+    costs, `NormalEquations` is used.
 
     Parameters
     ----------
     x : CSR matrix of float64, of shape (n, d)
     factor : float
-        What a factor costs, in steps of conjugate gradients.
+        Cost of a factorisation, in steps of conjugate gradients.
 
     Attributes
     ----------
     passes : float
-        What all answers so far have cost, in passes over the rows.
+        Cost of all solutions so far, in passes over the rows.
     """
 
     def __init__(self, x: Any, factor: float) -> None:
@@ -42,9 +42,9 @@ class ConjugateEquations:
         self.passes = 0.0
 
     def solver(self, free: Array, fit_intercept: bool, gap: float) -> Callable[..., tuple[Array, Array, float]]:
-        """A solver for these `free`, of shape (n,), that leaves little beside the gap.
+        """A solver for these `free`, of shape (n,), whose residuals are small relative to the gap.
 
-        The level is eliminated: rows are taken from their mean. An answer is where the next one starts.
+        The level is eliminated, which centres the rows. Each solution is the start for the next one.
         """
         if self._exactly is not None:
             return self._exactly.solver(free, fit_intercept, gap)

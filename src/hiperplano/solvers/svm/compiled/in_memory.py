@@ -1,4 +1,4 @@
-"""Planes for rows in memory: rows are prepared once for all problems on them, and each is solved by compiled loops."""
+"""Support vector machines with rows in memory: rows are prepared once, then compiled loops solve each problem."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _MOST_CELLS = 2**24  # larger tables are copied up to this size if they are not 
 _TALL = 20  # so many rows for each column, or
 _TALL_WITHOUT_FACTOR = 800  # so many if Newton's steps need no factor
 _POLISHED_CELLS = 2**14  # tables up to this size are solved to all digits, which takes a fraction of a millisecond
-_SHARE = 0.6  # of the passes that are left, for Newton's method if the interior point method may follow
+_SHARE = 0.6  # share of the remaining passes for Newton's method, if the interior point method may follow
 
 
 def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
-    """Whether compiled loops are the faster way, or the one that was asked for."""
+    """Whether compiled loops are faster than sums over blocks of rows, or were asked for."""
     if design.is_sparse:
         return solver != "newton"
     n, d = design.n_rows, design.n_columns
-    # On taller tables the solution of a small sample, by sums over its rows, saves most passes.
+    # On taller tables, sums over blocks of rows are faster: the solution of a small sample saves most passes.
     tall = _TALL_WITHOUT_FACTOR if needs_no_factor(n, d, squared) else _TALL
     broad = n * d <= _MOST_CELLS and n <= tall * d
     return solver == "dual" or n * d <= _COPIED_CELLS or (solver == "auto" and (broad or is_wide(n, d)))
@@ -45,7 +45,7 @@ def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
 
 @dataclass
 class CompiledSearch:
-    """How to fit a plane to rows in memory, with any signs."""
+    """Fits planes to the same rows in memory, with different signs or targets."""
 
     design: InMemory
     loss: DualLoss
@@ -56,7 +56,7 @@ class CompiledSearch:
 
     @cached_property
     def rows(self) -> LoopRows:
-        """As compiled loops take them."""
+        """The rows, as compiled loops need them."""
         return LoopRows.of(self.design, self.fit_intercept)
 
     def fit(self, design: Design) -> PlaneFit:
@@ -72,7 +72,7 @@ class CompiledSearch:
         return self._published(search)
 
     def fit_many(self, design: Design) -> PlaneFit:
-        """The same for rows that are too many for a copy: by Newton's method, unless that does not lead to the end."""
+        """The same for tables that are too large to copy: Newton's method, then the interior point method if needed."""
         assert isinstance(design, InMemory)
         interior = self.solver == "auto" and self._keeps_interior(design)
         budget = Budget(self._passes_of_newton(design, self.max_iter) if interior else self.max_iter)
@@ -89,7 +89,7 @@ class CompiledSearch:
         return Search(self.rows, box, control(box, self.loss, self.fit_intercept, self.tol, self.max_iter))
 
     def _by_cheapest(self, design: InMemory, search: Search) -> PlaneFit:
-        """Small tables by Newton's method alone, unless they are wide: for all digits it is needed in any case."""
+        """Choose by cost. Small tables use Newton's method alone unless they are wide: full precision requires it."""
         cells = design.n_rows * design.n_columns
         small = cells <= _POLISHED_CELLS
         if small and not is_wide(design.n_rows, design.n_columns) and search.left > POLISHING:
@@ -107,7 +107,7 @@ class CompiledSearch:
         return self._published(search)
 
     def _by_sums(self, design: InMemory, search: Search) -> PlaneFit:
-        """Newton's method by sums over all rows, from what is known, or from the answer of a sample."""
+        """Newton's method by sums over all rows, from the best result so far, or from the solution of a sample."""
         found, dense = search.found, self.rows.is_dense
         interior = self._keeps_interior(design) if dense else not self.loss.ridge
         interior = interior and "interior" not in search.methods
@@ -123,26 +123,28 @@ class CompiledSearch:
         if search.left > 0 and interior:
             search.interior(0.0 if dense else steps_before_factor(self.rows))
         if not search.proved and search.left > 0 and dense and design.n_rows * design.n_columns <= _MOST_CELLS:
-            search.newton()  # copied and centred rows keep digits that sums over the rows as they are have lost
+            search.newton()  # copied and centred rows keep digits that sums over the original rows lose
         return _together(better, self._published(search))
 
     def _newton(
         self, design: InMemory, budget: Budget, start: tuple[Hyperplane, Array] | None, method: str, passes: int
     ) -> PlaneFit:
-        """By sums over the rows; `passes` were made before."""
+        """Newton's method by sums over the rows, after `passes` earlier passes."""
         found = augmented_newton(
             design, self.loss, fit_intercept=self.fit_intercept, tol=self.tol, budget=budget, start=start
         )
         return plane_fit(design, self.loss, found, method, passes + budget.used)
 
     def _keeps_interior(self, design: InMemory) -> bool:
-        """Whether to keep the interior point method for the end: on dense rows of nearly separated classes, with a
-        squared loss, Newton's frees and binds a few rows in a step."""
+        """Whether the interior point method may follow Newton's: for a squared loss on dense rows.
+
+        If classes are nearly separated, few rows change sides in a step of Newton's method.
+        """
         fits = interior_fits(design.n_rows, design.n_columns)
         return bool(self.loss.ridge) and not design.is_sparse and fits
 
     def _passes_of_newton(self, design: InMemory, most: float) -> float:
-        """For about as long as the interior point method takes; it is there for the rest."""
+        """Limit of passes for Newton's method: about the time of the interior point method, which may follow."""
         return min(most, passes_of_interior(design.n_rows, design.n_columns))
 
     def _published(self, search: Search) -> PlaneFit:
@@ -161,7 +163,7 @@ class CompiledSearch:
 
 
 def _together(last: PlaneFit, other: PlaneFit) -> PlaneFit:
-    """The better plane of two, and the multipliers that prove more: whose they are does not matter for the gap."""
+    """The better plane of two, with the multipliers that prove the larger lower bound, which may be the other's."""
     plane, proof = min(last, other, key=_objective), max(last, other, key=_bound)
     return last._replace(
         coef=plane.coef,
@@ -180,5 +182,5 @@ def _objective(fit: PlaneFit) -> float:
 
 
 def _bound(fit: PlaneFit) -> float:
-    """What no plane is below."""
+    """Lower bound of the objective of any plane."""
     return fit.objective - fit.gap if np.isfinite(fit.gap) else -np.inf

@@ -1,11 +1,11 @@
-"""A primal-dual interior point method, where about as many rows as columns are free, or classes are nearly separated.
+"""A primal-dual interior point method, for nearly separated classes or about as many free rows as columns.
 
-Newton's method then changes the side of a few rows in a step, and takes hundreds of steps. Here each dual variable is
-kept off its bounds by a barrier, which is lowered (Mehrotra's predictor and corrector). That takes ten to thirty steps,
-each of which solves with all rows.
+In these cases few rows change sides in a step of Newton's method, and it takes hundreds of steps. The interior point
+method keeps dual variables away from their bounds by a barrier that is lowered step by step (Mehrotra's
+predictor-corrector method). It takes ten to thirty steps, each of which solves equations with all rows.
 
-Coefficients are variables of their own, which meet Σβ·x at the end only. So they can start from 0, however long the
-rows are, and scores keep their digits where columns differ much in scale: those of Σβ·x would be lost to rounding.
+Coefficients are separate variables, which are equal to Σβ·x only at the end. So they can start from 0, however long the
+rows are. Scores also keep more digits than those of Σβ·x if columns differ much in scale.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _CLOSEST = 1e-16  # dual variables keep this distance from a bound, as a share o
 
 
 class Barriers(NamedTuple):
-    """Parts of the dual variables between their bounds, and the bounds' multipliers, of shape (parts, n) each.
+    """Parts of the dual variables, and the multipliers of their bounds, of shape (parts, n) each.
 
-    A dual variable is one part; where there is a tube, it is the difference of two, one for each side.
+    Each dual variable has one part. With a tube it is the difference of two parts, one for each side.
     """
 
     part: Array
@@ -36,12 +36,12 @@ class Barriers(NamedTuple):
     at_high: Array
 
     def moved(self, step: Barriers, share: float) -> Barriers:
-        """A share of a step further."""
+        """The point after a share of a step."""
         return Barriers(*(old + share * change for old, change in zip(self, step, strict=True)))
 
 
 class Inside(NamedTuple):
-    """Dual variables, coefficients and level where the method has ended, and its passes over the rows."""
+    """Dual variables, coefficients and level at the end of the method, and its number of passes."""
 
     beta: Array
     coef: Array
@@ -50,7 +50,7 @@ class Inside(NamedTuple):
 
 
 class InteriorPoint:
-    """Maximises Σ(target·β − ε|β| − ½·soft·β²) − ½‖Σβ·x‖² over low ≤ β ≤ high, with Σβ = 0 where there is a level.
+    """Maximises Σ(target·β − ε|β| − ½·soft·β²) − ½‖Σβ·x‖² over low ≤ β ≤ high, with Σβ = 0 if there is an intercept.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class InteriorPoint:
     box : Box
     fit_intercept : bool
     equations : NormalEquations or ConjugateEquations
-        Of the rows.
+        Solver for the equations of a step.
     """
 
     def __init__(self, x: Any, box: Box, fit_intercept: bool, equations: NormalEquations | ConjugateEquations) -> None:
@@ -71,7 +71,7 @@ class InteriorPoint:
         self._equations = equations
 
     def _bounds(self) -> tuple[Array, Array]:
-        """Of the dual variables; those of squared losses are bounded by the sum of all losses where scores are 0."""
+        """Bounds of the dual variables; for squared losses they follow from the sum of losses at scores of 0."""
         box = self._box
         if not box.soft[0]:
             return box.low, box.high
@@ -80,9 +80,9 @@ class InteriorPoint:
         return np.maximum(box.low, -furthest), np.minimum(box.high, furthest)
 
     def solve(self, tol: float, floor: float, most: int) -> Inside:
-        """Dual variables, coefficients and level with a gap of about tol·objective, or the least one found.
+        """Solve up to a gap of about tol·objective, or return the point with the smallest gap found.
 
-        Below `floor` rounding may end all progress: the first step that brings little is the last.
+        Below `floor`, rounding may stop all progress, so that the first step that does not halve the gap is the last.
         """
         now, coef, level = self._start(), np.zeros(self._x.shape[1]), 0.0
         gaps: list[float] = []
@@ -101,14 +101,14 @@ class InteriorPoint:
                 break
             try:
                 step, turn, rise, share = self._step(now, mismatch, residual, excess, gap)
-            except (LinAlgError, RuntimeError):  # rounding: what is left is for others
+            except (LinAlgError, RuntimeError):  # rounding errors: another method may continue
                 break
             now, coef, level = now.moved(step, share), coef + share * turn, level + share * rise
             np.clip(now.part, self._low, self._high, out=now.part)
         return best._replace(passes=int(passes))
 
     def _losses(self, residual: Array) -> float:
-        """Σ of the losses, for each side of the tube."""
+        """Sum of the losses over rows and both sides of the tube."""
         soft = self._box.soft
         if not soft[0]:
             return float(np.maximum(self._low * residual, self._high * residual).sum())
@@ -116,16 +116,18 @@ class InteriorPoint:
         return float(np.vdot(residual - 0.5 * soft * pull, pull))
 
     def _start(self) -> Barriers:
-        """The middle of the bounds, with multipliers that fit the residuals of coefficients that are 0.
+        """The middle of the bounds, with multipliers that fit the residuals at coefficients of 0.
 
-        Those of squared losses are far: parts that fit the residuals are nearer, and all have the same product.
+        For squared losses the bounds are far away. Their parts start from the residuals, and the products of distances
+        to bounds and multipliers are all equal.
         """
         middle, soft = 0.5 * (self._low + self._high), self._box.soft
         residual = self._sign * self._box.target - self._box.epsilon
         size = float(np.abs(residual).mean())
         if not soft[0]:
             if isinstance(self._equations, ConjugateEquations):
-                # Multipliers half way to the scores of the middle: that costs steps, but the first are easy and long.
+                # Larger multipliers, between the residuals and the scores of the middle, cost some steps. But the
+                # equations of the first steps become easy for conjugate gradients.
                 scores = self._x @ ((self._sign * middle).sum(axis=0) @ self._x)
                 size = np.sqrt(size * max(size, float(np.abs(scores).mean())))
             return Barriers(middle, np.maximum(-residual, 0.0) + size, np.maximum(residual, 0.0) + size)
@@ -133,7 +135,7 @@ class InteriorPoint:
         return Barriers(part, size**2 / soft / (part - self._low), size**2 / soft / (self._high - part))
 
     def _at(self, part: Array, coef: Array, level: float) -> tuple[Array, Array, Array]:
-        """Dual variables, coef − Σβ·x, and by how much scores miss their targets on the side of each part."""
+        """Dual variables, coef − Σβ·x, and residuals on the side of each part."""
         beta = (self._sign * part).sum(axis=0)
         residual = self._sign * (self._box.target - self._x @ coef - level) - self._box.epsilon
         return beta, coef - beta @ self._x, residual
@@ -141,7 +143,7 @@ class InteriorPoint:
     def _step(
         self, now: Barriers, mismatch: Array, residual: Array, excess: float, gap: float
     ) -> tuple[Barriers, Array, float, float]:
-        """Mehrotra's step, what it adds to coefficients and level, and the share of it that stays inside."""
+        """Mehrotra's step, the changes of coefficients and level, and the share of the step that stays inside."""
         closest = _CLOSEST * (self._high - self._low)
         below, above = np.maximum(now.part - self._low, closest), np.maximum(self._high - now.part, closest)
         stiffness = self._box.soft + now.at_low / below + now.at_high / above
@@ -151,12 +153,13 @@ class InteriorPoint:
         solve = self._equations.solver(free, self._fit_intercept, gap)
 
         def towards(at_low: Array | float, at_high: Array | float, rough: bool) -> tuple[Barriers, Array, float]:
-            """Newton's step to where the products of parts and multipliers are these."""
+            """Newton step towards given products of distances to bounds and multipliers."""
             pull = residual - self._box.soft * now.part + at_low / below - at_high / above
             given = (self._sign * pull / stiffness).sum(axis=0)
             change, turn, rise = solve(given / free, -mismatch, excess, rough)
             part = (self._sign * ((change - given) / free) + pull) / stiffness
-            # Those are differences of large numbers: the part that moves most is what the others leave of the change.
+            # These are differences of large numbers. So the softest part, which moves most, is computed as the change
+            # minus the other parts.
             np.put_along_axis(part, softest, 0.0, axis=0)
             rest = change - (self._sign * part).sum(axis=0)
             np.put_along_axis(part, softest, self._sign[softest, 0] * rest, axis=0)
@@ -165,7 +168,7 @@ class InteriorPoint:
             return Barriers(part, lower, upper), turn, rise
 
         def longest(step: Barriers) -> float:
-            """The share of a step that leads to the first bound."""
+            """Largest share of a step, at most 1, that violates no bound."""
             rates = -step.part / below, step.part / above, -step.at_low / now.at_low, -step.at_high / now.at_high
             return 1.0 / max(1.0, *(float(rate.max()) for rate in rates))
 

@@ -1,4 +1,4 @@
-"""Newton's method on an augmented Lagrangian, all of it compiled: `augmented_lagrangian` for few rows in memory."""
+"""Compiled Newton's method on an augmented Lagrangian: `augmented_lagrangian` for small tables in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROUNDING = 1e-15  # share of Σ|β| under which Σβ is 0
 
 
 class Point(NamedTuple):
-    """A plane and what a pass has shown of it; `numbers` has the places below."""
+    """A plane and its evaluation; entries of `numbers` are named below."""
 
     coef: Array  # (d,), and the level after it: (d + 1,)
     e: Array  # (n,): target − score
@@ -48,7 +48,7 @@ def _copy(source, to):  # type: ignore[no-untyped-def]
 
 @part
 def _half_square(vector):  # type: ignore[no-untyped-def]
-    """½‖vector‖², without its last entry, which is the level's."""
+    """½‖vector‖² without the last entry, which belongs to the level."""
     total = 0.0
     for j in range(len(vector) - 1):
         total += vector[j] * vector[j]
@@ -79,7 +79,7 @@ def _set_residuals(x, box, point):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _sum_rows(x, box, point, work, given, centre, near, fit_intercept):  # type: ignore[no-untyped-def]
-    """Dual variables for the residuals, unless they are given, the losses, and the gradient."""
+    """Compute the dual variables from the residuals (unless `given`), the losses and the gradient."""
     d = x.shape[1]
     losses, slack, total, size, m = 0.0, 0.0, 0.0, 0.0, 0
     for i in range(len(point.e)):
@@ -110,9 +110,9 @@ def _move(start, step, share, end):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _look_at_free_rows(x, box, point, near, free, stiffness, offset):  # type: ignore[no-untyped-def]
-    """Which rows are free; their mean and mass; and what the smooth problem has left to gain, about.
+    """Find the free rows, their mean and mass, and the approximate remaining decrease of the smoothed objective.
 
-    That is the mismatch, and what it will cost to balance the dual variables by shifting those of the free rows.
+    The latter is the mismatch, plus the cost of balancing the dual variables by a shift of those of free rows.
     """
     d = x.shape[1]
     mass, m = 0.0, 0
@@ -136,7 +136,7 @@ def _look_at_free_rows(x, box, point, near, free, stiffness, offset):  # type: i
 
 @subroutine
 def _slope_along(box, start, end, step, share, centre, near):  # type: ignore[no-untyped-def]
-    """The slope along a step at a share of it, from the residuals at both ends."""
+    """Directional derivative along a step, after a share of it, from the residuals at both ends."""
     slope = 0.0
     for j in range(len(step) - 1):
         slope += (start.coef[j] + share * step[j]) * step[j]
@@ -148,7 +148,7 @@ def _slope_along(box, start, end, step, share, centre, near):  # type: ignore[no
 
 @subroutine
 def _least_share(box, start, end, step, before, after, centre, near):  # type: ignore[no-untyped-def]
-    """The share of a step at which the objective is least along it, within a hundredth (Illinois' regula falsi)."""
+    """Share of a step that minimises the objective along it, up to a hundredth (Illinois method)."""
     near_share, far_share, at_near, at_far = 0.0, 1.0, before, after
     while at_far < 0.0:
         near_share, at_near, far_share = far_share, at_far, 2.0 * far_share
@@ -174,7 +174,7 @@ def _least_share(box, start, end, step, before, after, centre, near):  # type: i
 
 @part
 def _allowed(slack, objective, tol, floor, smoothed):  # type: ignore[no-untyped-def]
-    """What a round may leave: little beside what is the smoothing's, or beside what is wanted."""
+    """Largest remaining decrease at the end of a round: a share of the slack, or of the tolerance."""
     wanted = tol * objective + floor
     if not smoothed:
         return wanted
@@ -183,13 +183,13 @@ def _allowed(slack, objective, tol, floor, smoothed):  # type: ignore[no-untyped
 
 @subroutine
 def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most, products):  # type: ignore[no-untyped-def]
-    """Newton steps until what remains to be gained is allowed to remain.
+    """Newton steps until the remaining decrease is small enough.
 
     Returns
     -------
-    used : passes made
-    solved : whether no more remains
-    products : as given, or 0 once conjugate gradients have taken as long as a factor
+    used : number of passes
+    solved : whether it is small enough
+    products : as given, or 0 once conjugate gradients have taken as long as a factorisation
     """
     least, smallest, since, used = np.inf, np.inf, 0, 0
     smoothed = near > 0.0
@@ -203,7 +203,7 @@ def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most
         if used >= most:
             return used, False, products
         step = work.step
-        if mass <= 0.0 and now.grad[-1] != 0.0:  # no row is free: the level moves alone, to where some are
+        if mass <= 0.0 and now.grad[-1] != 0.0:  # if no row is free, only the level moves, until some rows are
             for j in range(len(step)):
                 step[j] = 0.0
             step[-1] = -control.unit if now.grad[-1] > 0.0 else control.unit
@@ -215,9 +215,9 @@ def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most
             if not products:
                 newton_step(x, free, rows, *slope, step)
         before = _dot(now.grad, step)
-        if not before < 0.0:  # rounding is all that is left of the slope
+        if not before < 0.0:  # the slope is a rounding error
             return used, remaining <= allowed, products
-        # While rows become free one after another what is left stays as it is, but steps have ever less to gain.
+        # While rows become free one by one, the remaining decrease stays the same, but the gain of steps shrinks.
         since += 1
         if remaining < 0.5 * least:
             least, since = remaining, 0
@@ -245,7 +245,7 @@ def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most
 
 @subroutine
 def _certify(x, box, now, proof, work, fit_intercept):  # type: ignore[no-untyped-def]
-    """The gap of a plane and its dual variables, once they are balanced; both go to `proof`."""
+    """The gap of a plane with balanced dual variables, which are written to `proof`."""
     _copy(now, proof)
     if fit_intercept:
         balance(box, proof.beta)
@@ -255,7 +255,7 @@ def _certify(x, box, now, proof, work, fit_intercept):  # type: ignore[no-untype
 
 
 class Work(NamedTuple):
-    """Numbers of the free rows, room for them, their stiffness and mean, and a step."""
+    """Numbers of the free rows, a buffer for these rows, their stiffness and mean, and a step."""
 
     free: Array
     rows: Array
@@ -274,9 +274,10 @@ def augmented_newton(x, box, control, coef, centre, width, products):  # type: i
     coef : float64 of shape (d + 1,), coefficients and level to start from
     centre : float64 of shape (n,), dual variables to start from; overwritten
     width : float
-        Of the first round, in units of the scores; 0 for squared losses.
+        Width of the smoothing in the first round, in units of the scores; 0 for squared losses.
     products : int
-        With the free rows, in a step by conjugate gradients, that take as long as a factor; 0 for a factor at once.
+        Cost of a factorisation, in products with the free rows, before which conjugate gradients are tried; 0 to factor
+        at once.
 
     Returns
     -------
@@ -317,7 +318,7 @@ def augmented_newton(x, box, control, coef, centre, width, products):  # type: i
                 centre[i] = now.beta[i]
             known = True
             width, last = width / shrink, width
-        elif known:  # too narrow for what is known: half way back, and smaller steps from there
+        elif known:  # the width shrank too fast: go back half the way, and shrink it more slowly
             back = width > 0.9 * last
             width, shrink = np.sqrt(width * last), np.sqrt(shrink)
             width *= _SHRINK if back else 1.0

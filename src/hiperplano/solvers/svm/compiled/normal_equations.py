@@ -1,6 +1,6 @@
-"""The equations of a step of the interior point method: by products of all rows, or of all columns, if those are fewer.
+"""The equations of a step of the interior point method, by products of all pairs of rows or of columns.
 
-Products of sparse rows that seldom meet in a column, or of columns that seldom meet in a row, stay sparse.
+Matrices of products of sparse rows that seldom share a column, or of columns that seldom share a row, stay sparse.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Costs
 
-_STORED, _FILLED = 700.0, 0.13  # nanoseconds for a sparse factor: for a number of its matrix, and for a product
-_FRONT, _TREE = 0.07, 1.8  # of a random graph that is still empty so much fills in, for each neighbour beyond so many
-_REFINED = 2  # times that a solution by products of rows is refined: long columns hide short ones in them
-_JITTER = 1e-15  # of a unit diagonal, of a matrix that rounding may have made singular
+# Nanoseconds of a sparse factorisation: for each number of the matrix, and for each multiplication in the dense front.
+_STORED, _FILLED = 700.0, 0.13
+# Size of that front: rate at which it grows with the mean number of neighbours, and the number up to which it is empty.
+_FRONT, _TREE = 0.07, 1.8
+_REFINED = 2  # refinements of a solution by products of rows, in which short columns lose digits beside long ones
+_JITTER = 1e-15  # added to a unit diagonal, since rounding may make the matrix singular
 
 
 class Products(NamedTuple):
@@ -32,11 +34,11 @@ class Products(NamedTuple):
     Attributes
     ----------
     of_rows : bool
-        Of all pairs of rows, or else of columns.
+        Whether the products are those of all pairs of rows; otherwise of columns.
     size : int
-        Rows, or columns.
+        Number of rows, or columns.
     n_stored : float
-        Products that are not 0.
+        Number of nonzero products.
     """
 
     of_rows: bool
@@ -45,14 +47,14 @@ class Products(NamedTuple):
 
     @property
     def sparse_cost(self) -> float:
-        """Nanoseconds of a sparse factorisation: of few neighbours nothing fills in, of more a part does."""
+        """Nanoseconds of a sparse factorisation, whose fill-in grows with the mean number of neighbours."""
         neighbours = self.n_stored / self.size - 1.0
         front = -self.size * math.expm1(-_FRONT * max(0.0, neighbours - _TREE))
         return _STORED * self.n_stored + _FILLED * front**3
 
     @property
     def stays_sparse(self) -> bool:
-        """Whether a sparse factorisation takes less time, or memory has no room for another."""
+        """Whether a sparse factorisation takes less time, or a dense one does not fit in memory."""
         return self.sparse_cost < Costs.factor(self.size) or 16.0 * self.size**2 > memory_limit()
 
     @property
@@ -62,10 +64,10 @@ class Products(NamedTuple):
 
 
 def fewest_products(shape: tuple[int, int], indices: Array, indptr: Array) -> Products:
-    """Those of rows or columns of a CSR matrix that take less time to factor."""
+    """Products of the rows or of the columns of a CSR matrix, whichever take less time to factor."""
     n, d = shape
     in_row, in_column = np.diff(indptr).astype(float), np.bincount(indices, minlength=d).astype(float)
-    # Two rows that meet in several columns have one product.
+    # An upper bound: two rows that share several columns are counted several times.
     rows = Products(True, n, min(float(n) ** 2, n + float(in_column @ in_column - in_column.sum())))
     columns = Products(False, d, min(float(d) ** 2, d + float(in_row @ in_row - in_row.sum())))
     return min(rows, columns, key=lambda each: each.cost)
@@ -80,7 +82,7 @@ def products_of(x: Any) -> Products:
 
 
 class NormalEquations:
-    """Solves X·turn + rise + change/free = right, turn = Xᵀ·change + more, for any `free`.
+    """Solver for X·turn + rise + change/free = right, turn = Xᵀ·change + more, for any `free`.
 
     Parameters
     ----------
@@ -89,7 +91,7 @@ class NormalEquations:
     Attributes
     ----------
     passes : float
-        0: what a factorisation costs was weighed before.
+        0, since the choice of the method already takes the cost of factorisations into account.
     """
 
     passes = 0.0
@@ -102,7 +104,7 @@ class NormalEquations:
             self._gram = self._gram.toarray()
 
     def solver(self, free: Array, fit_intercept: bool, gap: float) -> Callable[..., tuple[Array, Array, float]]:
-        """A solver for these `free`, of shape (n,), and for a level with Σchange = −excess; exact, whatever the gap."""
+        """An exact solver for these `free`, of shape (n,), and for a level with Σchange = −excess; ignores `gap`."""
         solve = self._factored(free)
         if not fit_intercept:
             return lambda right, more, excess, rough: (*solve(right, more), 0.0)
@@ -155,9 +157,9 @@ def _sparse_solver(matrix: Any) -> Callable[[Array], Array]:
 
 
 def _solver(matrix: Array, more: Array | float) -> Callable[[Array], Array]:
-    """Solves with a matrix, which is overwritten, with more on its diagonal.
+    """Solver for a matrix plus the diagonal `more`; the matrix is overwritten.
 
-    The diagonal is made 1, so that columns of any scale keep their digits.
+    It is scaled to a unit diagonal, so that columns of any scale keep their digits.
     """
     matrix.flat[:: len(matrix) + 1] += more
     scale = 1.0 / np.sqrt(matrix.diagonal())

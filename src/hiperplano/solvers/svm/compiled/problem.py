@@ -1,4 +1,4 @@
-"""A support vector machine on rows in memory, as compiled loops take it."""
+"""Data of a support vector machine with rows in memory, for compiled loops."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from hiperplano.linalg.row_span import RowSpan
 from hiperplano.solvers.svm.compiled.normal_equations import Products, fewest_products
 from hiperplano.solvers.svm.dual_losses import DualLoss
 
-_ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
+_ROUNDING = 1e-13  # gap due to rounding errors, as a share of the objective at scores of 0
 
 
 @dataclass(frozen=True)
 class LoopRows:
-    """Rows, dense or CSR; dense ones are measured from near their mean, where level and slopes hardly interact.
+    """Rows, dense or CSR. With an intercept, dense rows are centred, so that level and coefficients hardly interact.
 
     Attributes
     ----------
     arrays : RowArrays
     shift : ndarray of shape (d,)
+        Subtracted from each row.
     n_stored : float
-        Numbers in a row.
+        Mean number of stored entries in a row.
     """
 
     arrays: RowArrays
@@ -37,7 +38,7 @@ class LoopRows:
 
     @classmethod
     def of(cls, design: InMemory, fit_intercept: bool) -> LoopRows:
-        """Sparse rows as they are, dense ones centred."""
+        """Sparse rows as they are, dense ones centred if there is an intercept."""
         if design.is_sparse:
             shift = np.zeros(design.n_columns)
             return cls(design.loop_arrays(), shift, max(1.0, design.density * design.n_columns))
@@ -45,7 +46,7 @@ class LoopRows:
 
     @classmethod
     def dense(cls, x: Array, centred: bool) -> LoopRows:
-        """A centred copy, the same to the bit whatever the memory order."""
+        """Dense rows, centred if requested; bitwise the same for any memory order."""
         if not centred:
             return cls(row_arrays(x), np.zeros(x.shape[1]), float(x.shape[1]))
         rows = np.array(x, dtype=np.float64, order="C")
@@ -63,12 +64,12 @@ class LoopRows:
 
     @cached_property
     def span(self) -> LoopRows:
-        """The same rows in coordinates of their span, which all problems on them share."""
+        """The rows in coordinates of their span, for all problems on them."""
         return LoopRows.dense(RowSpan(self.matrix).coordinates, False)
 
     @cached_property
     def products(self) -> Products:
-        """What a step of the interior point method factors, of sparse rows."""
+        """The products of sparse rows that a step of the interior point method factors."""
         return fewest_products((self.n_rows, len(self.shift)), *self.arrays[1:])
 
     @property
@@ -80,7 +81,7 @@ class LoopRows:
 
 
 class Box(NamedTuple):
-    """Losses of all rows, of shape (n,) each, and half the width of the tube in which residuals cost nothing."""
+    """Parameters of the losses, of shape (n,) each, and half the width of the tube; see `box_loops`."""
 
     target: Array
     low: Array
@@ -91,10 +92,11 @@ class Box(NamedTuple):
 
 
 class Control(NamedTuple):
-    """What a fit is asked for.
+    """Options of a fit.
 
-    `unit` is that of the scores, `bound` the largest γ, infinite for squared losses, and `softness` the curvature of a
-    loss over its range, in its dual variable.
+    `floor` is an absolute gap for rounding errors, and `most` the limit of passes. `unit` is the unit of scores, and
+    `bound` the largest γ, which is infinite for squared losses. `softness` is the curvature of a loss in its dual
+    variable, or `unit` divided by `bound` for plain losses.
     """
 
     fit_intercept: bool
@@ -107,7 +109,7 @@ class Control(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A plane, β that prove its gap, and how they were found.
+    """A plane, β that prove its gap, and the number of passes.
 
     Attributes
     ----------
@@ -136,7 +138,7 @@ def dual_box(design: InMemory, loss: DualLoss) -> Box:
 
 
 def control(box: Box, loss: DualLoss, fit_intercept: bool, tol: float, max_iter: int) -> Control:
-    """What is asked of a fit."""
+    """Options of a fit, with the units of the problem."""
     size = np.abs(box.target)
     unit = float(box.weight @ size / box.weight.sum()) or 1.0
     outside = np.maximum(size - box.epsilon, 0.0)
@@ -146,7 +148,10 @@ def control(box: Box, loss: DualLoss, fit_intercept: bool, tol: float, max_iter:
 
 
 def middle(box: Box) -> Array:
-    """Dual variables where nothing is known yet: half way to the bound; 0 where there is none, or one on both sides."""
+    """First dual variables: the middle of the bounds, or half the bound on the target's side if there is a tube.
+
+    They are 0 if there is no bound.
+    """
     if not np.isfinite(box.high).all() or not np.isfinite(box.low).all():
         return np.zeros(len(box.target))
     if box.epsilon:

@@ -1,4 +1,4 @@
-"""The methods that can solve one support vector machine on rows in memory, each starting from what is known so far."""
+"""Methods for one support vector machine with rows in memory; most start from the best result so far."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
 from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
 
 _EARLY_END = 0.125  # share of its affordable passes after which an ascent may end, if other costs are known well
-_FIRST_WIDTH = 4.0  # of the first smoothing of plain losses, in units of the scores: nearly all rows are free
+_FIRST_WIDTH = 4.0  # first width of the smoothing of plain losses, in units of the scores: nearly all rows are free
 _PASSES_OF_A_STEP = 10.0  # a Newton step that costs more passes of the ascent than these counts as several passes
-_INTERIOR_SHARE = 0.5  # share of the gap that the interior point method may leave: balancing Σβ = 0 adds to it
-_EXACT = 1e-14  # relative gap that small tables are solved to
-POLISHING = 200  # passes at most that this may take
-_POLISHED_FLOOR = 1e-3  # share of the absolute gap that is allowed otherwise
+_INTERIOR_SHARE = 0.5  # tolerance of the interior point method, as a share of `tol`: balancing Σβ = 0 adds to the gap
+_EXACT = 1e-14  # relative gap to which small tables are solved
+POLISHING = 200  # most passes for that
+_POLISHED_FLOOR = 1e-3  # absolute gap of small tables, as a share of that of others
 
 
 class Search:
-    """The best plane so far, with the passes that it took.
+    """The best plane so far, and the methods that may improve it.
 
     Parameters
     ----------
@@ -56,18 +56,21 @@ class Search:
 
     @property
     def _knows_costs(self) -> bool:
-        """Whether those of what follows an ascent are known well: not if rows are made dense, or freed one by one."""
+        """Whether the costs of the methods after the ascent are known well.
+
+        They are not if sparse rows are made dense, or if rows become free one by one.
+        """
         n, d = self.rows.n_rows, len(self.rows.shift)
         return self.rows.is_dense or (n * d > DENSE_CELLS and takes_few_steps(n, d, bool(self.box.soft[0])))
 
     @property
     def method(self) -> str:
-        """A key of `METHODS`: the ascent, if there was any, and what has led to the end."""
+        """A key of `METHODS`: the ascent, if it was used, and the last other method."""
         names = ["dual"] if "dual" in self.methods else []
         return ", ".join(names + [each for each in self.methods if each != "dual"][-1:])
 
     def ascend(self, affordable: float = np.inf) -> None:
-        """Dual coordinate ascent, up to about so many passes; if limited, others get half of the rest."""
+        """Dual coordinate ascent, for about `affordable` passes; if that is a limit, at most half of those left."""
         from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
 
         self._note("dual")
@@ -76,15 +79,17 @@ class Search:
         self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, early, self.coef, self.beta)))
 
     def newton(self, share: float = 1.0) -> None:
-        """Newton's method on dense rows, from what is known, with a share of the passes that are left.
+        """Newton's method on dense rows, from the best result so far, with a share of the remaining passes.
 
-        Its steps are made by conjugate gradients until those take as long as a factor, unless all digits are wanted.
+        Steps are computed by conjugate gradients until these take as long as a factorisation. They are always exact if
+        full precision is required.
         """
         from hiperplano.solvers.svm.compiled.newton_loops import augmented_newton
 
         n, d = self.rows.n_rows, len(self.rows.shift)
         step = newton_step_cost(n, d, bool(self.box.soft[0]))
-        dear = step / (_PASSES_OF_A_STEP * ascent_pass_cost(self.rows))  # such fits end as soon as others
+        # Fits with expensive steps get fewer of them, so that they end as soon as others.
+        dear = step / (_PASSES_OF_A_STEP * ascent_pass_cost(self.rows))
         control = self.control._replace(most=max(1, int(share * self.left / max(1.0, dear))))
         plain = np.isfinite(control.bound)
         start = self.found.coef if self.methods else self.coef
@@ -94,14 +99,15 @@ class Search:
         products = 0 if control.tol <= _EXACT else products_before_factor(n, d)
         found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width, products))
         coef = self._pull(found.beta, found.coef[-1])
-        if np.isfinite(coef).all():  # else weights times columns lie beyond float64, and an ascent cannot start there
+        if np.isfinite(coef).all():  # otherwise weights times columns overflow, and an ascent cannot start there
             self.coef, self.beta = coef, found.beta.copy()
         self._take(found)
 
     def interior(self, factor: float = 0.0) -> None:
-        """The interior point method, from the start.
+        """The interior point method, which does not use earlier results.
 
-        Its equations are solved by conjugate gradients until they take more steps than a factor is worth.
+        If `factor`, the cost of a factorisation in steps of conjugate gradients, is given, the equations are solved by
+        conjugate gradients until these take more steps.
         """
         from hiperplano.solvers.svm.compiled.ascent_loops import certificate
         from hiperplano.solvers.svm.compiled.conjugate_equations import ConjugateEquations
@@ -119,10 +125,10 @@ class Search:
         self.coef, self.beta = self._pull(self.found.beta, self.found.coef[-1]), self.found.beta.copy()
 
     def second_order(self) -> None:
-        """The interior point method or Newton's, whichever seems faster, and the other one where that fails.
+        """The interior point method or Newton's, whichever is expected to be faster, and the other one if that fails.
 
-        Newton's frees and binds a few rows in a step where classes are nearly separated and C is large: it is left when
-        its steps lead nowhere.
+        If classes are nearly separated and C is large, few rows change sides in a step of Newton's method, and it is
+        given up when it makes no progress.
         """
         n, d, squared = self.rows.n_rows, len(self.rows.shift), bool(self.box.soft[0])
         if squared or newton_cost(n, d, squared) < interior_cost(n, d):
@@ -133,13 +139,12 @@ class Search:
             self.newton()
 
     def polish(self) -> None:
-        """Newton's method on a small table to the last digits: where no row changes sides any more, one step has all.
+        """Newton's method on a small table, to full precision; once no row changes sides, one step is exact.
 
-        Weights of rows then mean the same as rows that are there several times, and another order of rows changes
-        nothing.
+        The result then does not depend on the order of rows, and weights are equivalent to repeated rows.
         """
         asked = self.control
-        tol, floor = min(asked.tol, _EXACT), _POLISHED_FLOOR * asked.floor  # what is left above it may be a step
+        tol, floor = min(asked.tol, _EXACT), _POLISHED_FLOOR * asked.floor  # a gap above it may still hide a step
         self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + POLISHING)
         if self.rows.is_dense:
             self.newton()
@@ -148,7 +153,7 @@ class Search:
         self.control = asked
 
     def newton_in_span(self) -> None:
-        """The same in coordinates of the rows' span; `ascend` must prove the outcome."""
+        """Ascent and second-order methods in the span of the rows; `ascend` must then prove the result."""
         here = Search(
             self.rows.span, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol)
         )
@@ -164,7 +169,7 @@ class Search:
         self.found = self.found._replace(passes=self.found.passes + here.found.passes)
 
     def newton_on_dense(self, x: Array) -> None:
-        """The same on sparse rows that were made dense."""
+        """Second-order methods on sparse rows that were made dense."""
         rows = LoopRows.dense(x, self.control.fit_intercept)
         here = Search(rows, self.box, self.control._replace(most=max(1, self.left)))
         here.methods = list(self.methods)
@@ -185,11 +190,11 @@ class Search:
 
     def _take(self, new: Found) -> None:
         passes = self.found.passes + new.passes
-        better = new.gap <= max(self.found.gap, _EXACT * new.objective)  # smaller gaps are rounding
+        better = new.gap <= max(self.found.gap, _EXACT * new.objective)  # smaller gaps are rounding errors
         self.found = (new if better else self.found)._replace(passes=passes)
 
     def _pull(self, beta: Array, level: float) -> Array:
-        """Σβ·x, and the level."""
+        """Coefficients Σβ·x, followed by the level."""
         x, indices, _ = self.rows.arrays
         out = np.empty(len(self.rows.shift) + 1)
         out[-1] = level

@@ -1,8 +1,8 @@
-"""The order in which methods are tried on a support vector machine on rows in memory.
+"""The order in which methods are tried on a support vector machine with rows in memory.
 
-Dual coordinate ascent is fast where C is small, where rows are sparse, and where rows are no more than columns;
-elsewhere it may take forever. So it gets about half the time that the cheapest other method is expected to take
-(`costs.py`). Rows that are far fewer than columns are then expressed in coordinates of their span.
+Dual coordinate ascent is fast if C is small, if rows are sparse, or if there are no more rows than columns. Otherwise
+it may converge very slowly. So it gets about half the time that the cheapest other method is expected to take
+(`costs.py`). If there are far fewer rows than columns, the other methods work in the span of the rows.
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ from hiperplano.solvers.svm.compiled.costs import (
 from hiperplano.solvers.svm.compiled.search import Search
 
 _FEWEST_PASSES = 4.0  # sparse rows are not visited by the ascent if it can afford fewer passes
-_TALL_ROWS_PER_COLUMN = 8  # with more rows and a squared loss, Newton's method was faster for every C, or nearly
-_MOST_SPAN_ROWS = 4000  # rows whose span is computed, at most
+_TALL_ROWS_PER_COLUMN = 8  # with more rows and a squared loss, Newton's method was faster than the ascent for most C
+_MOST_SPAN_ROWS = 4000  # most rows whose span is computed
 
 
 def is_wide(n_rows: int, n_columns: float) -> bool:
-    """Whether rows are so few that their span is the place to solve in."""
+    """Whether there are so few rows that the problem is solved in their span."""
     return 2 * n_rows <= n_columns and n_rows <= _MOST_SPAN_ROWS
 
 
 def solve_dense(search: Search, few: bool) -> None:
-    """The cheapest way to the wanted gap; where rows are not few, what is left is for sums over all of them."""
+    """Try methods for dense rows, the cheapest first.
+
+    Unless `few`, the gap may remain too large: the caller then continues by sums over all rows.
+    """
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
@@ -48,7 +51,7 @@ def solve_dense(search: Search, few: bool) -> None:
             search.newton_in_span()
             search.ascend(FEW_PASSES)
             if not search.proved and search.left > 0:
-                search.interior()  # coordinates of the span have lost the digits of short columns to those of long ones
+                search.interior()  # coordinates of the span have lost digits of short columns beside long ones
         elif few or needs_no_factor(n, d, squared):
             search.second_order()
         elif not squared and interior_fits(n, d) and interior_cost(n, d) < newton_cost(n, d, squared):
@@ -58,7 +61,10 @@ def solve_dense(search: Search, few: bool) -> None:
 
 
 def solve_sparse(search: Search) -> None:
-    """Ascent, and Newton's method for rows whose span, or table, is small; what is left is for sums over all rows."""
+    """Dual ascent, then other methods if the rows have a small span or table, or if the interior point method is cheap.
+
+    The gap may remain too large: the caller then continues by sums over all rows.
+    """
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])

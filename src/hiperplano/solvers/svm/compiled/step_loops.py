@@ -1,4 +1,4 @@
-"""Newton steps of ½‖coef‖² + smooth losses, in the space of the columns or in that of the free rows."""
+"""Compiled Newton steps for ½‖coef‖² + smooth losses, by equations in the columns or in the free rows."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from hiperplano.solvers.rows_loops import part, subroutine
 
-_JITTER = 1e-15  # of a unit diagonal, for each row of a matrix that rounding may have made singular
-_ROUGH = 0.1  # share of the slope that conjugate gradients may leave
+_JITTER = 1e-15  # times the size of a matrix, added to its unit diagonal, since rounding may make it singular
+_ROUGH = 0.1  # relative residual of conjugate gradients
 
 
 @subroutine
 def solve_positive(matrix, right):  # type: ignore[no-untyped-def]
-    """Solve with a positive definite matrix by its triangular factor; both arguments are overwritten.
+    """Solve a positive definite system by Cholesky; both arguments are overwritten.
 
-    The diagonal is made 1 before, so that columns of any scale keep their digits.
+    The matrix is scaled to a unit diagonal, so that columns of any scale keep their digits.
     """
     size = len(right)
     scale = np.empty(size)
@@ -40,7 +40,7 @@ def solve_positive(matrix, right):  # type: ignore[no-untyped-def]
 
 @subroutine
 def row_products(x, p, out):  # type: ignore[no-untyped-def]
-    """out = x·p, four rows at a time: what is loaded of `p` serves them all."""
+    """out = x·p, four rows at a time, to reuse loaded numbers of `p`."""
     n, d, i = x.shape[0], x.shape[1], 0
     while i + 4 <= n:
         a, b, c, e = 0.0, 0.0, 0.0, 0.0
@@ -92,7 +92,7 @@ def _add_squares(x, which, weight, out):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _free_product(x, free, stiffness, p, out):  # type: ignore[no-untyped-def]
-    """out = Σ stiffness·x·(x·p) over the free rows, four at a time: what is loaded of `p` and `out` serves them all."""
+    """out = Σ stiffness·x·(x·p) over the free rows, four at a time, to reuse loaded numbers of `p` and `out`."""
     m, d, k = len(free), len(p), 0
     for j in range(d):
         out[j] = 0.0
@@ -121,13 +121,12 @@ def _free_product(x, free, stiffness, p, out):  # type: ignore[no-untyped-def]
 
 @subroutine
 def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough, most, step):  # type: ignore[no-untyped-def]
-    """`newton_step` by conjugate gradients on the diagonal, from products with the free rows alone.
+    """`newton_step` by conjugate gradients, preconditioned by the diagonal, with products with the free rows.
 
     Returns
     -------
     bool
-        Whether the slope that is left is no longer than `enough`, or a tenth of what it was, after `most` products at
-        most.
+        Whether the residual fell to `enough`, or to a tenth, within `most` products.
     """
     d = x.shape[1]
     level = fit_intercept and mass > 0.0
@@ -171,7 +170,7 @@ def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough
 
 @part
 def _set_step(change, offset, mass, grad, level, step):  # type: ignore[no-untyped-def]
-    """The change of the coefficients, and that of the level which goes with it."""
+    """Write the change of the coefficients and the corresponding change of the level to `step`."""
     d = len(change)
     along = 0.0
     for j in range(d):
@@ -182,15 +181,15 @@ def _set_step(change, offset, mass, grad, level, step):  # type: ignore[no-untyp
 
 @subroutine
 def newton_step(x, free, rows, stiffness, offset, mass, grad, fit_intercept, step):  # type: ignore[no-untyped-def]
-    """Where the quadratic with this slope, and the curvature I + Σ stiffness·[x, 1]ᵀ[x, 1], has its minimum.
+    """Minimum of the quadratic with this gradient and the Hessian I + Σ stiffness·[x, 1]ᵀ[x, 1]; I without the level.
 
-    The level is eliminated: rows are taken from their mean.
+    The level is eliminated, which centres the rows.
 
     Parameters
     ----------
-    free : int64 of shape (m,), which rows are free
-    rows : float64 of shape (m, d), room for them
-    offset, mass : the mean of the rows by their stiffness, and its sum
+    free : int64 of shape (m,), numbers of the free rows
+    rows : float64 of shape (m, d), buffer for these rows
+    offset, mass : mean of the rows weighted by stiffness, and sum of the stiffness
     grad, step : float64 of shape (d + 1,)
     """
     m, d = rows.shape
