@@ -107,7 +107,7 @@ def test_scores_of_folds_are_those_of_machines_without_them():
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_newton_steps_end_where_smo_does_and_never_rise(name):
+def test_newton_steps_never_rise_and_end_no_lower_than_smo(name):
     problem = PROBLEMS[name]
     rough = minimise(problem, HeldGram(GRAM), tol=0.3, max_steps=100_000, n_bytes=8 * 100**2)
     exact = minimise(problem, HeldGram(GRAM), tol=1e-11, max_steps=100_000, n_bytes=8 * 100**2)
@@ -115,6 +115,23 @@ def test_newton_steps_end_where_smo_does_and_never_rise(name):
     assert problem.value(beta, gradient) <= problem.value(rough.beta, rough.gradient) + 1e-12
     np.testing.assert_allclose(gradient, GRAM @ beta - problem.target, atol=1e-10)
     assert problem.value(beta, gradient) >= problem.value(exact.beta, exact.gradient) - 1e-9
+
+
+@pytest.mark.parametrize("name", list(PROBLEMS))
+def test_newton_steps_find_free_dual_variables_that_were_moved(name):
+    problem = PROBLEMS[name]
+    exact = minimise(problem, HeldGram(GRAM), tol=1e-11, max_steps=100_000, n_bytes=8 * 100**2)
+    room = np.minimum(np.minimum(exact.beta - problem.low, problem.high - exact.beta), np.abs(exact.beta))
+    free = np.flatnonzero(room > 1e-3)
+    move = np.random.default_rng(3).normal(size=len(free))
+    move -= move.mean()
+    beta = exact.beta.copy()
+    beta[free] += 0.5 * room[free].min() / np.abs(move).max() * move
+    gradient = GRAM @ beta - problem.target
+    assert problem.value(beta, gradient) > problem.value(exact.beta, exact.gradient) + 1e-8
+    found, gradient, _ = newton_steps(problem, GRAM, beta, gradient, 1e-13)
+    np.testing.assert_allclose(found, exact.beta, atol=1e-7)
+    np.testing.assert_allclose(gradient, GRAM @ found - problem.target, atol=1e-10)
 
 
 def test_gram_rows_are_the_same_however_they_are_held():
