@@ -1,9 +1,20 @@
 """A file that is being replaced, and Ctrl-C at every moment of it."""
 
+import gc
 import os
 import sys
 
+import pytest
+
 from hiperplano.data.files import replacing
+
+
+@pytest.fixture(autouse=True)
+def _without_garbage_collection():
+    """A collection calls what others have registered: an interruption of that is reported, and does not end work."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def _write(path):
