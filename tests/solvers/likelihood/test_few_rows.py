@@ -30,6 +30,18 @@ def test_coefficients_have_nine_digits(n, d, classes, C):
     np.testing.assert_allclose(errors.sum(axis=0), 0.0, atol=1e-8)
 
 
+def test_many_classes_on_correlated_columns_converge_with_a_weak_penalty():
+    """There are too many parameters for a full Hessian, and L-BFGS with one Hessian for each class does not end."""
+    X, y = table(400, 150, 28)
+    rng = np.random.default_rng(1)
+    X = (X + 3.0 * rng.normal(size=(400, 1))) * 1e3 ** rng.uniform(-0.5, 0.5, 150)
+    model = LogisticRegression(C=100.0).fit(X, y)
+    assert model.solution_.converged, model.solution_
+    errors = shares(model.decision_function(X)) - np.eye(28)[y]
+    gradient = (errors.T @ (X - X.mean(axis=0)) + model.coef_ / 100.0) / (400 * X.std(axis=0))
+    np.testing.assert_allclose(gradient, 0.0, atol=2e-8)
+
+
 @pytest.mark.parametrize(("n", "d", "classes"), [(100, 900, 5), (100, 100, 3), (60, 600, 1), (2_000, 20, 4)])
 @pytest.mark.parametrize("strength", [1e-4, 1.0])
 def test_the_first_step_by_a_diagonal_is_about_as_long_as_curvature_allows(n, d, classes, strength):

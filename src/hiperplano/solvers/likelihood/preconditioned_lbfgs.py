@@ -178,7 +178,10 @@ class PreconditionedLBFGS:
         problem, tol = self._problem, self._tol
         prices = [each.cost / self._a_pass for each in left]
         cheap = bool(left) and WORTH * prices[0] < _LBFGS_STEPS_FIRST
-        most = np.inf if not left else prices[0] if problem.n_scores == 1 else _MOST_HESSIANS * prices[-1]
+        # Only the full Hessian is an alternative, since the diagonal blocks are a poor approximation here. With many
+        # columns or classes it is not among the preconditioners.
+        has_hessian = bool(left) and left[-1].again
+        most = np.inf if not has_hessian else prices[0] if problem.n_scores == 1 else _MOST_HESSIANS * prices[-1]
         close, matrix = (self._close, prices[-1]) if cheap else (np.inf, np.inf)
         state = truncated_newton(self._passes, state, tol, self._max_iter, most, problem.watch, close, matrix)
         if state.largest <= tol and not cheap:
