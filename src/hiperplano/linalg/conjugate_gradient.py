@@ -11,6 +11,8 @@ from scipy.linalg.lapack import dstebz
 from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
+MOST_RESTARTS = 4  # steps are restarted from the true residual at most this often, since rounding errors accumulate
+_UNRELATED = 0.1  # if columns are related, about this share of the squares lies outside a few directions, at least
 _SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
 # Consecutive checks that must predict failure, since a large eigenvalue that appears late slows a few steps down.
 _IN_A_ROW = 3
@@ -197,3 +199,21 @@ def steps_for_condition(condition: float, tol: float) -> float:
     """Upper bound of the steps that reduce an error to `tol`, for a matrix with this condition number (Chebyshev)."""
     root = float(np.sqrt(condition))
     return float(np.log(2.0 / tol) / np.log((root + 1.0) / max(root - 1.0, _EPS)))
+
+
+def steps_for_unrelated_columns(n_rows: int, n_columns: int, squares: float, alpha: float, tol: float) -> float:
+    """Typical steps to solve XᵀX + alpha or X·Xᵀ + alpha; related columns seldom need more.
+
+    For unrelated columns, the eigenvalues of the smaller product lie between (1 − √r)² and (1 + √r)² times their mean,
+    where r is the ratio of the two sizes (Marchenko and Pastur). If columns are related, a few directions have most of
+    the squares. Steps find these at once, and the penalty dominates the others sooner.
+
+    Parameters
+    ----------
+    squares : float
+        Sum of squares of all numbers, after centring.
+    """
+    fewer, more = sorted((n_rows, n_columns))
+    mean, ratio = _UNRELATED * squares / fewer, float(np.sqrt(fewer / more))
+    largest, smallest = (mean * (1.0 + sign * ratio) ** 2 + alpha for sign in (1, -1))
+    return steps_for_condition(largest / max(smallest, _EPS * largest), tol) if largest > 0 else 0.0
