@@ -93,3 +93,14 @@ def test_the_steps_for_unrelated_columns_are_estimated(n, d, alpha):
     )
     expected = steps_for_unrelated_columns(n, d, 10.0 * np.square(x).sum(), alpha, 1e-10)
     assert 0.5 * len(found.steps) <= expected <= 1.7 * len(found.steps) + 2
+
+
+@pytest.mark.parametrize(("condition", "given_up"), [(10.0, False), (1e6, True)])
+def test_a_trial_ends_soon_unless_its_rate_is_enough(condition, given_up):
+    values, right = np.geomspace(1.0, condition, 300), np.random.default_rng(3).normal(size=300)
+    found = conjugate_gradient(lambda v: values * v, right, atol=1e-8, max_iter=60, trial=True)
+    assert found.given_up is given_up
+    if given_up:
+        assert len(found.steps) <= 20
+    else:
+        np.testing.assert_allclose(found.x, right / values, atol=1e-8)

@@ -14,9 +14,6 @@ _EPS = float(np.finfo(float).eps)
 MOST_RESTARTS = 4  # steps are restarted from the true residual at most this often, since rounding errors accumulate
 _UNRELATED = 0.1  # if columns are related, about this share of the squares lies outside a few directions, at least
 _SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
-# Consecutive checks that must predict failure, since a large eigenvalue that appears late slows a few steps down.
-_IN_A_ROW = 3
-_OF_FEW = 4  # but at most this fraction (one quarter) of the steps
 
 
 class ConjugateGradientResult(NamedTuple):
@@ -94,8 +91,7 @@ def conjugate_gradient(
     scaled = residual if preconditioner is None else preconditioner(residual)
     direction = scaled.copy()
     square = start = float(residual @ scaled)
-    slow, in_a_row = 0, min(_IN_A_ROW, max(1, max_iter // _OF_FEW))
-    soon = max(min(2, in_a_row), max_iter // _SOON)
+    soon = max(1, max_iter // _SOON)
     while len(result.steps) < max_iter:
         length = square if preconditioner is None else float(residual @ residual)
         if (length <= atol**2 or square <= rtol**2 * start) and (
@@ -103,10 +99,8 @@ def conjugate_gradient(
         ):
             break
         done = len(result.steps)
-        if trial and done >= soon:
-            slow = slow + 1 if length * result.pace() ** (max_iter - done) > atol**2 else 0
-            if slow == in_a_row:
-                return result._replace(given_up=True)
+        if trial and done >= soon and length * result.pace() ** (max_iter - done) > atol**2:
+            return result._replace(given_up=True)
         image = product(direction)
         curvature = float(direction @ image)
         if curvature <= 0:
