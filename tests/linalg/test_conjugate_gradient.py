@@ -81,7 +81,6 @@ def test_a_residual_is_measured_by_the_answer_where_that_is_asked():
 @pytest.mark.parametrize(("n", "d"), [(400, 100), (100, 400), (300, 250), (30, 900)])
 @pytest.mark.parametrize("alpha", [1e-3, 10.0, 1e4])
 def test_the_steps_for_unrelated_columns_are_estimated(n, d, alpha):
-    """Rows are scaled up by what the estimate assigns to a few common directions."""
     rng = np.random.default_rng(n + d)
     x = rng.normal(size=(n, d))
     short = x if n < d else x.T
@@ -91,7 +90,7 @@ def test_the_steps_for_unrelated_columns_are_estimated(n, d, alpha):
         atol=1e-10 * np.sqrt(min(n, d)),
         max_iter=999,
     )
-    expected = steps_for_unrelated_columns(n, d, 10.0 * np.square(x).sum(), alpha, 1e-10)
+    expected = steps_for_unrelated_columns(n, d, float(np.square(x).sum()), alpha, 1e-10)
     assert 0.5 * len(found.steps) <= expected <= 1.7 * len(found.steps) + 2
 
 

