@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hiperplano.linalg.conjugate_gradient import conjugate_gradient
+from hiperplano.linalg.conjugate_gradient import conjugate_gradient, steps_for_unrelated_columns
 
 
 def problem(d=30, seed=0):
@@ -76,3 +76,30 @@ def test_a_residual_is_measured_by_the_answer_where_that_is_asked():
     found = conjugate_gradient(lambda v: matrix @ v, right, atol=1e-10 * size, xtol=1e-10, max_iter=500)
     error = [np.linalg.norm(one.x - exact) / np.linalg.norm(exact) for one in (plain, found)]
     assert error[1] < 2e-10 < error[0]
+
+
+@pytest.mark.parametrize(("n", "d"), [(400, 100), (100, 400), (300, 250), (30, 900)])
+@pytest.mark.parametrize("alpha", [1e-3, 10.0, 1e4])
+def test_the_steps_for_unrelated_columns_are_estimated(n, d, alpha):
+    rng = np.random.default_rng(n + d)
+    x = rng.normal(size=(n, d))
+    short = x if n < d else x.T
+    found = conjugate_gradient(
+        lambda v: short @ (short.T @ v) + alpha * v,
+        rng.normal(size=len(short)),
+        atol=1e-10 * np.sqrt(min(n, d)),
+        max_iter=999,
+    )
+    expected = steps_for_unrelated_columns(n, d, float(np.square(x).sum()), alpha, 1e-10)
+    assert 0.5 * len(found.steps) <= expected <= 1.7 * len(found.steps) + 2
+
+
+@pytest.mark.parametrize(("condition", "given_up"), [(10.0, False), (1e6, True)])
+def test_a_trial_ends_soon_unless_its_rate_is_enough(condition, given_up):
+    values, right = np.geomspace(1.0, condition, 300), np.random.default_rng(3).normal(size=300)
+    found = conjugate_gradient(lambda v: values * v, right, atol=1e-8, max_iter=60, trial=True)
+    assert found.given_up is given_up
+    if given_up:
+        assert len(found.steps) <= 20
+    else:
+        np.testing.assert_allclose(found.x, right / values, atol=1e-8)

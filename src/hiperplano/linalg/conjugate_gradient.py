@@ -11,10 +11,8 @@ from scipy.linalg.lapack import dstebz
 from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
+MOST_RESTARTS = 4  # steps are restarted from the true residual at most this often, since rounding errors accumulate
 _SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
-# Consecutive checks that must predict failure, since a large eigenvalue that appears late slows a few steps down.
-_IN_A_ROW = 3
-_OF_FEW = 4  # but at most this fraction (one quarter) of the steps
 
 
 class ConjugateGradientResult(NamedTuple):
@@ -92,8 +90,7 @@ def conjugate_gradient(
     scaled = residual if preconditioner is None else preconditioner(residual)
     direction = scaled.copy()
     square = start = float(residual @ scaled)
-    slow, in_a_row = 0, min(_IN_A_ROW, max(1, max_iter // _OF_FEW))
-    soon = max(min(2, in_a_row), max_iter // _SOON)
+    soon = max(1, max_iter // _SOON)
     while len(result.steps) < max_iter:
         length = square if preconditioner is None else float(residual @ residual)
         if (length <= atol**2 or square <= rtol**2 * start) and (
@@ -101,10 +98,8 @@ def conjugate_gradient(
         ):
             break
         done = len(result.steps)
-        if trial and done >= soon:
-            slow = slow + 1 if length * result.pace() ** (max_iter - done) > atol**2 else 0
-            if slow == in_a_row:
-                return result._replace(given_up=True)
+        if trial and done >= soon and length * result.pace() ** (max_iter - done) > atol**2:
+            return result._replace(given_up=True)
         image = product(direction)
         curvature = float(direction @ image)
         if curvature <= 0:
@@ -197,3 +192,20 @@ def steps_for_condition(condition: float, tol: float) -> float:
     """Upper bound of the steps that reduce an error to `tol`, for a matrix with this condition number (Chebyshev)."""
     root = float(np.sqrt(condition))
     return float(np.log(2.0 / tol) / np.log((root + 1.0) / max(root - 1.0, _EPS)))
+
+
+def steps_for_unrelated_columns(n_rows: int, n_columns: int, squares: float, alpha: float, tol: float) -> float:
+    """Typical steps to solve XᵀX + alpha or X·Xᵀ + alpha for unrelated columns.
+
+    The eigenvalues of the smaller product lie between (1 − √r)² and (1 + √r)² times their mean, where r is the ratio of
+    the two sizes (Marchenko and Pastur).
+
+    Parameters
+    ----------
+    squares : float
+        Sum of squares of all numbers, after centring.
+    """
+    fewer, more = sorted((n_rows, n_columns))
+    mean, ratio = squares / fewer, float(np.sqrt(fewer / more))
+    largest, smallest = (mean * (1.0 + sign * ratio) ** 2 + alpha for sign in (1, -1))
+    return steps_for_condition(largest / max(smallest, _EPS * largest), tol) if largest > 0 else 0.0

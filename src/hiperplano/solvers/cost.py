@@ -33,6 +33,8 @@ _SPARSE_CALL = 2e5  # fixed overhead of a product of two sparse matrices
 _PRODUCT = 0.022  # one multiplication of a symmetric product (SYRK)
 _FACTOR = 0.055  # one of the size³/3 multiplications of a Cholesky factorisation
 _SYSTEM = 2e4  # fixed overhead of a Cholesky factorisation
+_FACTOR_ENTRY = 700.0  # one stored number of a matrix, in a sparse factorisation
+_FILLED, _FILLED_PIVOTED = 0.015, 0.1  # one of the size³ multiplications in its dense part, without and with pivoting
 _UNIT = 5.5  # one number of a matrix, scaled to a unit diagonal before Cholesky and read for its condition after it
 
 # For leave-one-out and for products of rows in float32, measured on another machine.
@@ -47,6 +49,9 @@ _CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20
 
 _ESTIMATE = 5e5  # estimating the steps of conjugate gradients from a sample of rows and columns, in nanoseconds
 _ESTIMATE_GAIN = 4.0  # a look at a sample is taken only if it may save this many times its cost
+_PATIENCE = 1.5  # conjugate gradients may cost this many times a factorisation, as long as they seem to end by then
+_BESIDE_STEPS = 5  # column moments, first and last gradient, in steps of conjugate gradients
+_LEAST_STEPS = 4  # steps of conjugate gradients that even the largest penalty needs
 _WARM_UP = 3.0  # L-BFGS steps after a change of preconditioner before its memory shows the rate of convergence
 _WINDOW = 8  # the rate of convergence is measured over at most this number of last steps
 
@@ -124,6 +129,26 @@ class Costs:
     def square_product_of_singles(self) -> float:
         """The same for dense float32 rows, which are converted to float64 in every step."""
         return self.square_product + float(self.n_rows) * self.n_columns * _CAST
+
+    def affordable_steps(self, other: float, n_targets: int = 1) -> float:
+        """Most steps of conjugate gradients for each target before the other method, of this cost, is used instead."""
+        return _PATIENCE * other / (self.square_product * n_targets)
+
+    def profitable_steps(self, other: float, step: float) -> float:
+        """Most steps of conjugate gradients that cost less than the other method; 0 if an estimate would not pay.
+
+        Parameters
+        ----------
+        other, step : float
+            Costs of the other method and of one step.
+        """
+        pays = self.worth_a_look(other - self.fewest_steps(step))
+        return other / step - _BESIDE_STEPS if pays else 0.0
+
+    @staticmethod
+    def fewest_steps(step: float) -> float:
+        """Conjugate gradients with a penalty so large that they need the fewest steps, each of a given cost."""
+        return (_BESIDE_STEPS + _LEAST_STEPS) * step
 
     def worth_a_look(self, saved: float, cost: float = _ESTIMATE) -> bool:
         """Whether the possible saving justifies a look at a sample."""
@@ -215,6 +240,11 @@ class Costs:
     @staticmethod
     def _factor_only(size: int) -> float:
         return float(size) ** 3 / 3 * _FACTOR
+
+    @staticmethod
+    def sparse_factor(n_stored: float, dense_size: float = 0.0, pivoted: bool = False) -> float:
+        """Sparse factorisation of a matrix with `n_stored` numbers, whose fill-in leaves a dense part of some size."""
+        return _FACTOR_ENTRY * n_stored + (_FILLED_PIVOTED if pivoted else _FILLED) * dense_size**3
 
     @staticmethod
     def factor(size: int) -> float:

@@ -14,6 +14,7 @@ from hiperplano.data.design import Array
 from hiperplano.messages import Message
 
 _TINY = 1e-300
+_EPS = float(np.finfo(float).eps)
 
 
 class FitResult:
@@ -36,6 +37,11 @@ class FitResult:
         stored = json.loads(state.get("messages", "{}"))
         messages = {name: Message.from_plain(plain) for name, plain in stored.items()}
         vars(self).update({name: value for name, value in state.items() if name != "messages"} | messages)
+
+
+def digits_of(error: float) -> float:
+    """Number of correct decimal digits for a relative error: from 0 to 15."""
+    return min(15.0, max(0.0, -math.log10(max(error, _EPS))))
 
 
 def smallest_digits(digits: float, standardised: Array) -> float:

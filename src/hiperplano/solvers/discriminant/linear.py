@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -16,7 +15,7 @@ from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, class_moments
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, shrunk_covariance
 from hiperplano.solvers.discriminant.whitening import Whitening, whiten_covariance, whiten_few_rows, whiten_rows
-from hiperplano.solvers.solution import Outcome, smallest_digits, trusted_digits
+from hiperplano.solvers.solution import Outcome, digits_of, smallest_digits, trusted_digits
 
 Shrinkage = Literal["auto"] | float | None
 _RESOLVED = EPS**0.5  # axes whose singular value is below this share of the first separate nothing visible
@@ -114,7 +113,7 @@ def linear_discriminant(
     if unbiased:
         # Converts ratios of scatters into ratios of covariances.
         eigenvalues = eigenvalues * (total / (total - n_classes))
-    digits = min(15.0, max(0.0, -math.log10(max(whitening.error, EPS))))
+    digits = digits_of(whitening.error)
     return DiscriminantSolution(
         coef=coef,
         intercept=intercept,

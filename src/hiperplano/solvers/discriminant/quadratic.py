@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -23,7 +22,7 @@ from hiperplano.solvers.discriminant.whitening import (
     whiten_rows,
     whiten_with_ridge,
 )
-from hiperplano.solvers.solution import FitResult
+from hiperplano.solvers.solution import FitResult, digits_of
 
 # Assumed standard deviation of a class along directions in which it does not vary, in units of the columns'.
 _THICKNESS = 1e-4
@@ -232,7 +231,7 @@ def _verdict(
     # Coordinates have rounding errors relative to the norm of a row in all columns.
     if span is not None and not len(singular):
         error = max(error, EPS * max(float(np.trace(one)) for one in covariances) / float(shares[0]))
-    digits = min(15.0, max(0.0, -math.log10(max(error, EPS))))
+    digits = digits_of(error)
     rank, d = matrices[0].shape[1], covariances.shape[1] if span is None else len(span.basis)
     text = Message("Solved from {method}", method=worst.method)
     if rank < d:

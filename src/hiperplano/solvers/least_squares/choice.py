@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -33,11 +34,6 @@ SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # of dense rows: their Gram matrix takes 1.1 GiB
 _MOST_SPARSE_COLUMNS = 2_000  # of sparse rows, up to which a dense Gram matrix is computed
 _MOST_KEPT = 512  # columns up to which unpenalised fits always factor the Gram matrix, for standard errors
-_PATIENCE = 1.5  # conjugate gradients may cost this many times a factorisation, as long as their rate promises an end
-_FEWEST_STEPS = 8  # conjugate gradients are not tried if they may take fewer steps than this
-_BESIDE = 5  # cost of column moments, first and last gradient, in steps of conjugate gradients
-_LEAST_STEPS = 4  # steps of conjugate gradients that even the largest penalty needs
-_MOST_STEPS = 2  # conjugate gradients steps for each row; in exact arithmetic one would be enough
 _MOST_WIDE_CELLS = 2**27  # numbers of a dense table with fewer rows than columns, or of X·Xᵀ: 1 GiB
 
 
@@ -142,7 +138,7 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
         return None
     if design.n_rows >= design.n_columns:
         return _by_steps_of_columns(design, alpha, fit_intercept, tol, costs)
-    steps = int(_PATIENCE * costs.row_products / costs.square_product)
+    steps = int(costs.affordable_steps(costs.row_products))
     if not design.is_sparse:
         if not fits_in_memory(design):
             return None
@@ -153,7 +149,7 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
         alpha=alpha,
         fit_intercept=fit_intercept,
         tol=tol,
-        max_iter=min(steps, _MOST_STEPS * design.n_rows) if products else 10 * design.n_rows,
+        max_iter=steps if products else 10 * design.n_rows,
         products=products,
         last=not _can_be_dense(design),
     )
@@ -166,16 +162,12 @@ def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, co
     """
     if not isinstance(design, InMemory):
         return False
-    if design.n_rows < design.n_columns:
-        shortest = (_BESIDE + _LEAST_STEPS) * costs.square_product * design.n_targets
-        return design.is_sparse and replace(costs, density=1.0).row_products > shortest
     single = design.dtype == np.float32 and not design.is_sparse
     step = (costs.square_product_of_singles if single else costs.square_product) * design.n_targets
-    saved = (costs.rounded_hessian if single else costs.hessian) - _BESIDE * step
-    if not costs.worth_a_look(saved - _LEAST_STEPS * step):
-        return False
-    most = saved / step
-    return expected_steps(design, float(alpha.min()), fit_intercept, tol, most) <= most
+    if design.n_rows < design.n_columns:
+        return design.is_sparse and replace(costs, density=1.0).row_products > costs.fewest_steps(step)
+    most = costs.profitable_steps(costs.rounded_hessian if single else costs.hessian, step)
+    return most > 0 and expected_steps(design, float(alpha.min()), fit_intercept, tol, most) <= most
 
 
 def _by_steps_of_columns(
@@ -185,12 +177,10 @@ def _by_steps_of_columns(
 
     If rows seldom share a column, a sparse factorisation is tried once conjugate gradients have cost as much.
     """
-    fits, step = fits_in_memory(design), costs.square_product * design.n_targets
-    steps = int(_PATIENCE * costs.hessian / step) if fits else 10 * design.n_columns
+    fits, affordable = fits_in_memory(design), partial(costs.affordable_steps, n_targets=design.n_targets)
+    steps = int(affordable(costs.hessian)) if fits else 10 * design.n_columns
 
     def trial(most: int) -> LeastSquaresSolution | None:
-        if most < _FEWEST_STEPS:
-            return None
         found = conjugate_least_squares(
             design,
             alpha=alpha,
@@ -203,12 +193,12 @@ def _by_steps_of_columns(
         return found if found.converged else None
 
     if isinstance(design, InMemory) and seldom_meet(design.n_rows, design.n_columns, design.density):
-        first = int(_PATIENCE * least_factor_cost(design.n_rows, design.n_columns, design.density) / step)
+        first = int(affordable(least_factor_cost(design.n_rows, design.n_columns, design.density)))
         found = trial(min(first, steps))
         if found is not None or steps <= first:
             return found
         rows = sparse_rows(design, fit_intercept)
-        if sparse_factor_cost(rows, alpha) < steps * step:
+        if affordable(sparse_factor_cost(rows, alpha)) < steps:
             return factored_sparse_rows(design, rows, alpha=alpha, fit_intercept=fit_intercept)
     return trial(steps) if fits else None
 

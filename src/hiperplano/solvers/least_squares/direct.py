@@ -26,6 +26,7 @@ from hiperplano.solvers.least_squares.orthogonal import triangles
 from hiperplano.solvers.least_squares.refine import Refinement
 from hiperplano.solvers.least_squares.single import equations_in_single, factor_in_single, suits_single
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.solution import digits_of
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error up to which a solution of the normal equations is not refined
@@ -229,7 +230,7 @@ def _unique(
             enough = _ENOUGH_PENALISED if hidden and rounding <= enough else enough
         if error <= enough:
             gap = _relative(cross - equations.gram @ z, cross)
-            return _Answer(coef, _NORMAL, 1, _digits(error), gap, rank, factor, constant, _BY_NORMAL, intercept)
+            return _Answer(coef, _NORMAL, 1, digits_of(error), gap, rank, factor, constant, _BY_NORMAL, intercept)
         found = _by_gradients(design, plain, equations, factor, which, alpha, fit_intercept) if alpha else None
         if found is not None:
             return _refined(*found, Message("normal equations, refined"), factor, constant)
@@ -242,7 +243,7 @@ def _unique(
         np.stack([one.coef for one in refined]),
         method,
         max(one.steps for one in refined),
-        _digits(max(error, EPS * factor.condition)),  # the data themselves are rounded
+        digits_of(max(error, EPS * factor.condition)),  # the data themselves are rounded
         error,
         rank,
         factor,
@@ -299,7 +300,7 @@ def _refined(refined: Refined, error: float, method: Message, factor: Factor, co
         refined.coef,
         method,
         refined.steps,
-        _digits(error),
+        digits_of(error),
         error,
         rank,
         factor,
@@ -322,7 +323,7 @@ def _minimum_norm(factor: Factor, right: Array, found: Directions) -> _Answer:
         n=len(length),
     )
     method, dependent = Message("minimum-norm solution"), dependent_columns(factor.scale, found)
-    return _Answer(coef, method, 1, _digits(EPS * found.condition), EPS, rank, factor, dependent, status)
+    return _Answer(coef, method, 1, digits_of(EPS * found.condition), EPS, rank, factor, dependent, status)
 
 
 def _nonnegative(factor: Factor, right: Array, found: Directions | None) -> _Answer:
@@ -339,7 +340,7 @@ def _nonnegative(factor: Factor, right: Array, found: Directions | None) -> _Ans
         status += Message(
             "; the columns are linearly dependent (rank {rank} of {n}): others may fit as well", rank=rank, n=varying
         )
-    digits = _digits(EPS * min(condition, 1.0 / EPS) ** 2)
+    digits = digits_of(EPS * min(condition, 1.0 / EPS) ** 2)
     coef, dependent = (factor.scale[:, None] * z).T, dependent_columns(factor.scale, found)
     return _Answer(coef, method, 1, digits, gap, rank, factor, dependent, status)
 
@@ -374,10 +375,6 @@ def _noise(plain: NormalEquations, cross: Array, z: Array, which: Targets, n_row
 
 def _relative(part: Array, whole: Array) -> float:
     return math.sqrt(np.vdot(part, part)) / (math.sqrt(np.vdot(whole, whole)) or 1.0)
-
-
-def _digits(error: float) -> float:
-    return min(15.0, max(0.0, -math.log10(max(error, EPS))))
 
 
 def _solved_by(method: Message) -> Message:

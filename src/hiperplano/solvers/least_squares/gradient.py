@@ -12,11 +12,10 @@ import numpy as np
 
 from hiperplano.data.block import scratch
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.refined_products import MOST_REFINEMENTS, SLOW
 from hiperplano.linalg.triangular import Factor
 from hiperplano.solvers.least_squares.normal import NormalEquations
 
-_SLOW = 0.2  # refinement is given up if a step leaves more than this share of the error
-_MOST_STEPS = 6
 _FAR = 10.0  # rows are centred before they are multiplied if a mean exceeds this many standard deviations
 _TINY = 1e-300
 _EPS = float(np.finfo(float).eps)
@@ -113,7 +112,7 @@ def refine_by_gradients(
     centre = Centre(equations.mean, bool(offset.max(initial=0.0) > _FAR))
     z, level = factor.solve(equations.cross[:, which]), equations.target_mean[which]
     change = np.linalg.norm(z, axis=0)
-    for step in range(1, _MOST_STEPS + 1):
+    for step in range(1, MOST_REFINEMENTS + 1):
         gradient, gain, rss = design.fold(Gradients(centre, which, level, column * z))
         left = column * gradient - alpha * column**2 * z
         correction = factor.solve(left)
@@ -130,6 +129,6 @@ def refine_by_gradients(
         if error <= tol:
             coef = (column * z).T
             return Refined(coef, level - coef @ equations.mean, rss, error, step)
-        if not shrinking <= _SLOW:
+        if not shrinking <= SLOW:
             return None
     return None

@@ -15,20 +15,16 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.linalg.refined_products import MOST_REFINEMENTS, REFINED, SLOW
 from hiperplano.linalg.triangular import reciprocal
+from hiperplano.solvers.cost import Costs
 
 EPS = float(np.finfo(float).eps)
-_ENTRY = 700.0  # nanoseconds for each stored number of the matrix to be factored
-_PRODUCT = 0.015  # nanoseconds for each multiplication in the dense part that fill-in leaves
-_PIVOTED = 0.1  # the same with partial pivoting
 _MOST_ENTRIES = 2  # mean stored numbers of a row or column, beyond which fill-in makes nearly everything dense
 _LEAST = 1e-7  # √penalty that is factored where there is none, relative to the longest of the connected rows
 _PIVOT = 1e-3  # the diagonal is the pivot if it exceeds this share of the largest number of its column
 _STABLE = 1e7  # condition number of the penalised rows, below which any diagonal is a stable pivot
 _SHORT = 1e-4  # √penalty of the preconditioner, whose columns have unit length
-_ENOUGH = 1e-13  # relative change at which refinement ends
-_SLOW = 0.2  # refinement is given up if a change exceeds this share of the one before
-_MOST_STEPS = 8
 
 
 class FactoredAnswer(NamedTuple):
@@ -47,21 +43,26 @@ def seldom_meet(n_rows: int, n_columns: int, density: float) -> bool:
 
 def least_factor_cost(n_rows: int, n_columns: int, density: float) -> float:
     """Nanoseconds of a sparse factorisation without fill-in."""
-    return _ENTRY * (2 * n_rows * n_columns * density + n_rows + n_columns)
+    return Costs.sparse_factor(_augmented_entries(n_rows, n_columns, density))
+
+
+def _augmented_entries(n_rows: int, n_columns: int, density: float) -> float:
+    """Stored numbers of the matrix in `_factored`."""
+    return 2 * n_rows * n_columns * density + n_rows + n_columns
 
 
 def sparse_factor_cost(rows: CentredRows, alpha: Array) -> float:
     """Nanoseconds of a sparse factorisation of the rows with their penalties."""
     pivoted = _condition(rows, float(alpha.min())) >= _STABLE
-    return _cost(rows.x, _PIVOTED if pivoted else _PRODUCT) * len(set(alpha.tolist()))
+    return _cost(rows.x, pivoted) * len(set(alpha.tolist()))
 
 
 def preconditioner_cost(x: Any) -> float:
     """Nanoseconds of a preconditioner for columns of unit length."""
-    return _cost(x, _PRODUCT)
+    return _cost(x, pivoted=False)
 
 
-def _cost(x: Any, product: float) -> float:
+def _cost(x: Any, pivoted: bool) -> float:
     """Cost of a factorisation, from the number of cycles in the graph of rows and columns.
 
     Rows and columns with a single neighbour are eliminated without fill-in. The rest fills, at worst, a matrix whose
@@ -80,7 +81,8 @@ def _cost(x: Any, product: float) -> float:
         row, column = row[stays], column[stays]
     n_rows = int(np.count_nonzero(in_row))
     cycles = len(row) - n_rows - int(np.count_nonzero(in_column))
-    return least_factor_cost(n, d, density) + product * float(min(n_rows, max(cycles, 0))) ** 3
+    filled = float(min(n_rows, max(cycles, 0)))
+    return Costs.sparse_factor(_augmented_entries(n, d, density), filled, pivoted)
 
 
 def _condition(rows: CentredRows, alpha: float) -> float:
@@ -174,7 +176,7 @@ class _System:
         turned, whole = x.T, float(np.linalg.norm(right)) or 1.0
         free = float(border @ (np.square(self._of_rows) * bordered))
         fitted, before, lost = np.zeros_like(right), 1.0, _LEAST**2
-        for step in range(_MOST_STEPS):
+        for step in range(MOST_REFINEMENTS):
             left = right - fitted
             coef = self._coefficients(turned @ left)
             level = float(border @ (left - x @ coef)) / free if free > 0 else 0.0
@@ -182,9 +184,9 @@ class _System:
             fitted += change
             moved = float(np.linalg.norm(change)) / whole
             lost = max(lost, moved / before) if step else lost
-            if moved <= _ENOUGH or (step > 1 and lost * moved <= _ENOUGH):
+            if moved <= REFINED or (step > 1 and lost * moved <= REFINED):
                 return fitted, lost
-            if step and moved > _SLOW * before:
+            if step and moved > SLOW * before:
                 return None
             before = moved
         return None
@@ -194,7 +196,7 @@ class _System:
         rows, x, turned, border = self._rows, self._rows.x, self._rows.x.T, self._border
         coef, shares, level = np.zeros(self._n_columns), np.zeros(len(right)), 0.0
         free, before, shrinking = float(border @ self._bordered), 1.0, EPS
-        for step in range(1, _MOST_STEPS + 1):
+        for step in range(1, MOST_REFINEMENTS + 1):
             update = self._shares(right - x @ coef - self._alpha * shares - level * border)
             by = float(border @ (shares + update)) / free if free > 0 else 0.0
             update, level = update - by * self._bordered, level + by
@@ -203,9 +205,9 @@ class _System:
             shares += update
             moved = max(_share(change, coef), _share(change * rows.length, coef * rows.length))
             shrinking = max(shrinking, moved / before) if step > 1 else shrinking
-            if moved <= _ENOUGH or (step > 2 and shrinking * moved <= _ENOUGH):
+            if moved <= REFINED or (step > 2 and shrinking * moved <= REFINED):
                 return np.where(rows.length > 0, coef, 0.0), moved, step
-            if step > 1 and moved > _SLOW * before:
+            if step > 1 and moved > SLOW * before:
                 return None
             before = moved
         return None

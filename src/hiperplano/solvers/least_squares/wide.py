@@ -13,17 +13,16 @@ from scipy.sparse.csgraph import structural_rank
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
-from hiperplano.linalg.conjugate_gradient import conjugate_gradient
+from hiperplano.linalg.conjugate_gradient import MOST_RESTARTS, conjugate_gradient, steps_for_unrelated_columns
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.refined_products import (
+    REFINED,
     RowSystem,
     SingleRows,
     refined_coefficients,
     solve_refined,
-    steps_at_most,
     summed_rows,
     too_few_digits,
-    usual_steps,
 )
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
@@ -40,18 +39,13 @@ from hiperplano.solvers.least_squares.sparse_factor import (
     seldom_meet,
     sparse_factor_cost,
 )
+from hiperplano.solvers.solution import digits_of
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need (32 MB)
 _MOST_LOST = 1e-11  # largest relative error of a solution by X·Xᵀ; an intercept may lose two digits more
-_FEW_STEPS = 8  # so few steps of conjugate gradients are faster than X·Xᵀ on any table
-_FEWEST_STEPS = 4  # conjugate gradients are not tried if they may take fewer steps than this
-_PATIENCE = 1.5  # conjugate gradients may cost this many times a sparse factorisation
 _ORTHOGONAL = 20  # an orthogonal factorisation of the rows costs at least this many times X·Xᵀ
-_ROUNDS = 4  # conjugate gradients are restarted from the true residual at most this often
 _SINGLE = 1e-5  # relative residual at which conjugate gradients in float32 are restarted from one in float64
-_ENOUGH = 1e-13  # relative error at which refinement ends
-_ENOUGH_PENALISED = 1e-11  # the same with a penalty, whose bias is far larger
 _LEAST_OF_ROWS = 1e-6  # least reciprocal condition number of the triangular factor of the rows
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
@@ -89,7 +83,7 @@ def wide_least_squares(
         known, rows = rows, centred_rows(design, fit_intercept) if rows is None else rows
         end = None
         if not positive:
-            single = _single_rows(design, rows, alpha, tol) if known is None else None
+            single = _single_rows(design, rows, alpha) if known is None else None
             end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter, single) if max_iter else None
             end = end or _by_row_products(rows, alpha, fit_intercept, single)
         if end is None and rows.is_sparse:
@@ -107,7 +101,7 @@ def wide_least_squares(
             coef = minimum_norm(values, basis[kept].T, left[:, kept].T @ rows.right, rows.length, alpha)
             coef = _polished(coef, rows, alpha)
     condition = float(values.max(initial=1.0) / values.min(initial=values.max(initial=1.0)))
-    digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
+    digits = digits_of(EPS * condition)
     unique = bool((alpha > 0).all())
     method, choice = Message("singular value decomposition of the rows"), _MANY
     if positive:
@@ -143,9 +137,9 @@ def few_sparse_rows(
         if rows.cancels:
             return None
         n, d = rows.x.shape
-        density, step = rows.x.nnz / max(1, n * d), Costs.of(design, 1).square_product / _PATIENCE
-        first = least_factor_cost(n, d, density) / step if seldom_meet(n, d, density) else np.inf
-        to_factor = cache(lambda: sparse_factor_cost(rows, alpha) / step if first < np.inf else np.inf)
+        density, costs = rows.x.nnz / max(1, n * d), Costs.of(design, 1)
+        first = costs.affordable_steps(least_factor_cost(n, d, density)) if seldom_meet(n, d, density) else np.inf
+        to_factor = cache(lambda: costs.affordable_steps(sparse_factor_cost(rows, alpha)) if first < np.inf else np.inf)
         end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, int(min(max_iter, first)))
         if end is None and first < max_iter:
             end = (
@@ -190,6 +184,16 @@ class _End(NamedTuple):
     gap: float = EPS
 
 
+def _ended(
+    coef: Array, method: Message, alpha: Array, rank: int, condition: float, error: float, many: bool = True
+) -> _End:
+    """The end of a method with a relative error; `many` is whether there are many solutions without a penalty."""
+    status = Message("Solved by {method}", method=method)
+    if many and not bool((alpha > 0).all()):
+        status += _MANY
+    return _End(coef, method, status, rank, condition, digits_of(error))
+
+
 def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bool, end: _End) -> LeastSquaresSolution:
     with one_blas_thread():
         rss = rows.residual_squares(end.coef, fit_intercept)
@@ -222,12 +226,11 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     )
 
 
-def _single_rows(design: Design, rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
+def _single_rows(design: Design, rows: CentredRows, alpha: Array) -> SingleRows | None:
     """The rows in float32, if they are dense, their system is well conditioned and this saves enough time."""
     if rows.is_sparse or not bool((alpha > 0).all()) or not Costs.of(design, len(alpha)).rounds_row_products:
         return None
-    few = steps_at_most(rows, alpha, tol) <= _FEW_STEPS or too_few_digits(rows, alpha)
-    return None if few else SingleRows(rows.x, rows.sum_of_squares)
+    return None if too_few_digits(rows, alpha) else SingleRows(rows.x, rows.sum_of_squares)
 
 
 def _by_conjugate_gradients(
@@ -238,15 +241,13 @@ def _by_conjugate_gradients(
     Steps stay in the span of the rows, which contains the minimum-norm solution. If float32 rows are given, steps use
     them, and are restarted from residuals in float64.
     """
-    sure = steps_at_most(rows, alpha, tol)
-    max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
-    if max_iter < _FEWEST_STEPS or (not rows.is_sparse and usual_steps(rows, alpha, tol) > max_iter):
+    if max_iter < 1 or not (rows.is_sparse or _usual_steps(rows, alpha, tol) <= max_iter):
         return None
     coef, steps, gap, error, condition = np.zeros((len(alpha), len(rows.length))), 0, EPS, EPS, 1.0
     for target, strength in enumerate(alpha.tolist()):
         right, size = rows.right[:, [target]], float(np.linalg.norm(rows.right[:, target]))
         system, left, shares = RowSystem(rows, strength, fit_intercept, single), right, np.zeros_like(right)
-        for _ in range(_ROUNDS):
+        for _ in range(MOST_RESTARTS):
             found = conjugate_gradient(
                 system,
                 left[:, 0],
@@ -270,10 +271,15 @@ def _by_conjugate_gradients(
         else:
             return None
         gap, error = max(gap, reached), max(error, reached * condition)
-    digits, rank = float(np.clip(-np.log10(error), 0.0, 15.0)), _rank(rows, fit_intercept)
-    unique, method = bool((alpha > 0).all()), Message("conjugate gradients in the span of the rows")
-    status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    return _End(coef, method, status, rank, float(np.sqrt(condition)), digits, None, steps, gap)
+    method, rank = Message("conjugate gradients in the span of the rows"), _rank(rows, fit_intercept)
+    end = _ended(coef, method, alpha, rank, float(np.sqrt(condition)), error)
+    return end._replace(n_iter=steps, gap=gap)
+
+
+def _usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
+    """Typical number of steps for all targets on dense rows."""
+    (n, d), squares = rows.x.shape, rows.sum_of_squares
+    return sum(steps_for_unrelated_columns(n, d, squares, strength, tol) for strength in alpha.tolist())
 
 
 def _rank(rows: CentredRows, fit_intercept: bool) -> int:
@@ -291,12 +297,10 @@ def _by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _
     found = by_sparse_factor(rows, alpha, fit_intercept)
     if found is None:
         return None
-    digits = float(np.clip(-np.log10(found.error), 0.0, 15.0))
     rank = min(_rank(rows, fit_intercept), int(structural_rank(rows.x)))
-    unique, method = bool((alpha > 0).all()), Message("sparse factorisation of the rows")
-    many = not unique and rank < np.count_nonzero(rows.length)
-    status = Message("Solved by {method}", method=method) + (_MANY if many else "")
-    return _End(found.coef, method, status, rank, found.condition, digits, None, found.n_iter, found.error)
+    method, many = Message("sparse factorisation of the rows"), rank < int(np.count_nonzero(rows.length))
+    end = _ended(found.coef, method, alpha, rank, found.condition, found.error, many)
+    return end._replace(n_iter=found.n_iter, gap=found.error)
 
 
 def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
@@ -306,10 +310,8 @@ def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
     squares, turn = squares[kept], turn[:, kept]
     coef = rows.combined(turn @ ((turn.T @ rows.right) / (squares[:, None] + alpha)))
     condition = float(squares[-1] / (squares[0] + alpha.min())) if len(squares) else 1.0
-    digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
-    unique, method = bool((alpha > 0).all()), Message("eigenvectors of the products of rows")
-    status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    return _End(coef, method, status, len(squares), float(np.sqrt(condition)), digits)
+    method = Message("eigenvectors of the products of rows")
+    return _ended(coef, method, alpha, len(squares), float(np.sqrt(condition)), EPS * condition)
 
 
 def _by_row_products(
@@ -328,10 +330,10 @@ def _by_products(
 ) -> _End | None:
     """The same from unit²·x·xᵀ, in float32 or float64."""
     coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0  # reciprocal condition
-    error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
     free = np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction * float(fit_intercept)
-    tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
-    trial = products.dtype == np.float32 and rows.alike_columns
+    single = products.dtype == np.float32
+    tol, error = (_MOST_LOST, _MOST_LOST) if single else (REFINED, 0.0)
+    trial = single and rows.alike_columns
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol, trial)
@@ -346,10 +348,8 @@ def _by_products(
             return None
         coef[which], lost = made
         error, smallest = max(error, lost), min(smallest, found.reciprocal)
-    digits = float(np.clip(-np.log10(max(error, EPS / np.sqrt(smallest))), 0.0, 15.0))
-    unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
-    status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    return _End(coef, method, status, _rank(rows, fit_intercept), float(1.0 / np.sqrt(smallest)), digits)
+    method, condition = Message("normal equations of the rows"), float(1.0 / np.sqrt(smallest))
+    return _ended(coef, method, alpha, _rank(rows, fit_intercept), condition, max(error, EPS * condition))
 
 
 def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
@@ -372,10 +372,8 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
         if failed or smallest < _LEAST_OF_ROWS:
             return None
         coef[which] = found[:d].T
-    digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))
-    unique, method = bool((alpha > 0).all()), Message("orthogonal factorisation of the rows")
-    status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits)
+    method = Message("orthogonal factorisation of the rows")
+    return _ended(coef, method, alpha, _rank(rows, fit_intercept), 1.0 / smallest, EPS / smallest)
 
 
 def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
