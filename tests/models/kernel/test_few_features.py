@@ -9,13 +9,27 @@ import pytest
 import sklearn.kernel_ridge
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
-from hiperplano import SVC, SVR, KernelLogisticRegression, KernelRidge, KernelRidgeCV, LogisticRegression
+from hiperplano import (
+    SVC,
+    SVCCV,
+    SVR,
+    KernelLogisticRegression,
+    KernelRidge,
+    KernelRidgeCV,
+    LinearSVC,
+    LogisticRegression,
+)
 from hiperplano.kernels import RBF, Constant, Linear, Polynomial
 from hiperplano.kernels.dimension import n_features
 from hiperplano.solvers.kernel.ridge.feature_path import leave_one_out_in_features
+from hiperplano.solvers.kernel.svm.fit import Control
+from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 
 KERNELS = [Linear(), Polynomial(degree=2, gamma=0.5, coef0=1.0), Polynomial(degree=2, gamma=0.3) + 0.5 * Linear()]
+
+CONTROL = Control(tol=1e-9, max_steps=10_000_000, n_bytes=2**28)
 
 
 def table(n=600, seed=0):
@@ -197,3 +211,29 @@ def test_logistic_regression_of_many_rows_is_exact():
     other.fit(x, y)
     assert "exact" in str(model.solution_.status)
     np.testing.assert_allclose(model.decision_function(x), other.decision_function(x), atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_folds_of_machines_agree_with_single_fits(n, n_classes):
+    """Each fold and C by SMO on the precomputed Gram matrix; some of the machines take SMO few steps, others many."""
+    x, target, weight = table(n)
+    x[:, 1] *= 30.0
+    y = np.digitize(target, np.quantile(target, np.arange(1, n_classes) / n_classes))
+    train, test, Cs = np.arange(n // 5, n), np.arange(n // 5), [0.01, 1.0]
+    found = fold_scores(
+        [Linear()], x, [(y != 2, np.where(y == 0, 1.0, -1.0))], weight, [(train, test)], np.array(Cs), CONTROL
+    )[0][0]
+    own = train[y[train] != 2]
+    for C, scores in zip(Cs, found[:, 0], strict=True):
+        model = SVC(kernel="precomputed", C=C, tol=1e-9).fit(x[own] @ x[own].T, -(y[own] == 0).astype(int), weight[own])
+        np.testing.assert_allclose(scores, -model.decision_function(x[test] @ x[own].T), atol=1e-5)
+
+
+def test_search_on_many_rows_needs_no_gram_matrix(monkeypatch):
+    monkeypatch.setattr("hiperplano.solvers.kernel.svm.folds.scores.shared_sources", None)
+    x, target, _ = table(3000)
+    y = target > 0.5
+    model = SVCCV(kernel="linear", Cs=[0.1, 1.0], cv=3).fit(x, y)
+    other = GridSearchCV(LinearSVC(loss="hinge"), {"C": [0.1, 1.0]}, cv=3).fit(x, y)
+    np.testing.assert_allclose(model.scores_.mean(axis=(0, 1)), other.cv_results_["mean_test_score"], atol=0.002)
