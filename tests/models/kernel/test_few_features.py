@@ -20,6 +20,7 @@ from hiperplano import (
     KernelRidgeCV,
     LinearSVC,
     LogisticRegression,
+    OneClassSVM,
 )
 from hiperplano.kernels import RBF, Constant, Linear, Polynomial
 from hiperplano.kernels.dimension import n_features
@@ -121,6 +122,20 @@ def test_planes_that_dual_variables_cannot_express():
     with pytest.warns(ConvergenceWarning, match="Standardise the columns"):
         model = SVC(kernel="linear").fit(x, target > np.median(target))
     assert model.n_iter_[0] <= 200 * len(x)
+
+
+@pytest.mark.parametrize("scale", [1e5, 1e13, 1e30])
+@pytest.mark.parametrize("n", [300, 1100])
+@pytest.mark.parametrize("model", [SVC, SVR, OneClassSVM])
+def test_kernel_values_beyond_float32_end_soon_and_only_with_the_reason(model, n, scale):
+    """Kernel values up to 1e185, of rows that no plane in the features separates."""
+    x, target, _ = table(n)
+    machine = model(kernel="poly", degree=3, gamma=1.0, coef0=1.0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        machine.fit(scale * x, target > 0 if model is SVC else target)
+    assert ["rounding" in str(each.message) for each in told] == [True]
+    assert np.max(machine.n_iter_) <= 110 * n
 
 
 @pytest.mark.parametrize("intercept", [False, True])
