@@ -15,6 +15,8 @@ from hiperplano.kernels.matrix import dense_if_small
 
 _ROWS = 4  # rows per feature from which solvers in the features are faster than those on the Gram matrix
 
+_LARGEST = 1e100  # the largest number that validation accepts in a column; solvers do not handle larger ones
+
 
 def n_features(kernel: Kernel, n_columns: int) -> float:
     """Number of entries of `kernel.features` for a number of columns; infinite if unknown."""
@@ -38,6 +40,8 @@ def n_features(kernel: Kernel, n_columns: int) -> float:
 def few_features(kernel: Kernel, X: Any, n_rows: int) -> Array | None:
     """The features of all rows in float64, of shape (n, features), if there are far fewer features than rows.
 
+    None otherwise, and for features whose squares might overflow.
+
     Parameters
     ----------
     kernel : Kernel
@@ -50,5 +54,6 @@ def few_features(kernel: Kernel, X: Any, n_rows: int) -> Array | None:
     rows = dense_if_small(X)
     if issparse(rows):
         return None
-    found = np.asarray(kernel.features(np.asarray(rows, dtype=np.float64)), dtype=np.float64)
-    return found if np.isfinite(found).all() else None
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.asarray(kernel.features(np.asarray(rows, dtype=np.float64)), dtype=np.float64)
+    return found if found.min(initial=0.0) > -_LARGEST and found.max(initial=0.0) < _LARGEST else None

@@ -101,7 +101,8 @@ class Polynomial(InnerProduct):
         if self.coef0:
             products += self.coef0
         if float(self.degree).is_integer():
-            _power(products, int(self.degree))
+            with np.errstate(over="ignore"):  # an overflow is detected in the matrix
+                _power(products, int(self.degree))
         elif products.min(initial=0.0) < 0:
             raise InvalidParameter(
                 "Polynomial: degree={degree!r} with rows for which gamma·x·x′ + coef0 is negative; its power is a "

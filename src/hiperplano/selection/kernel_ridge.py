@@ -21,6 +21,7 @@ from hiperplano.selection.routing import Routed, of_rows, route, routing_of
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import row_splits
 from hiperplano.solvers.kernel.ridge.choice import solve_ridge
+from hiperplano.solvers.kernel.ridge.feature_path import leave_one_out_in_features, predict_folds_in_features
 from hiperplano.solvers.kernel.ridge.folds.fits import fit_folds
 from hiperplano.solvers.kernel.ridge.leave_one_out import leave_one_out_residuals
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
@@ -32,7 +33,8 @@ class KernelRidgeCV(KernelLeastSquares):
 
     The Gram matrix is computed once. With folds, their systems are solved together: all penalties of a fold share one
     Krylov space, or several share a factorisation. Leave-one-out is exact, from one tridiagonal reduction or
-    eigendecomposition for all penalties.
+    eigendecomposition for all penalties. A linear kernel, or a polynomial one on few columns, needs no Gram matrix: all
+    penalties share a decomposition of its features.
 
     Parameters
     ----------
@@ -54,7 +56,8 @@ class KernelRidgeCV(KernelLeastSquares):
         Any of scikit-learn's scorers, larger is better. By default R², or for leave-one-out the negative mean squared
         error.
     cv : int, splitter, iterable of (train, test) or None, default=5
-        None is leave-one-out, which suits up to some thousand rows.
+        None is leave-one-out, which suits up to some thousand rows; or any number of them, if the kernel is linear, or
+        polynomial on few columns.
     solver : {"auto", "cholesky", "conjugate", "nystroem"}, default="auto"
         Solver of the final fit, as in `KernelRidge`.
     n_components : int, optional
@@ -164,8 +167,11 @@ class KernelRidgeCV(KernelLeastSquares):
         else:
             given = targets if isinstance(X, Design) else y
             splits = row_splits(self, design, count_rows(X), given, routed.split)
-            fits = fit_folds(problem, penalties, [train for train, _ in splits], self.solver)
-            scores = self._mean_scores(fits.predicted, splits, design, routed)
+            predicted = predict_folds_in_features(problem, penalties, splits)
+            if predicted is None:
+                fits = fit_folds(problem, penalties, [train for train, _ in splits], self.solver)
+                predicted = [each[test] for each, (_, test) in zip(fits.predicted, splits, strict=True)]
+            scores = self._mean_scores(predicted, splits, design, routed)
         best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
         if fits is None:
             solution = solve_ridge(replace(problem, alpha=np.full(design.n_targets, penalties[best])), **control)
@@ -199,15 +205,17 @@ class KernelRidgeCV(KernelLeastSquares):
         return routing_of(self)
 
     def _leave_one_out(self, problem: RidgeProblem, alphas: Array, design: InMemory, routed: Routed) -> Array:
-        errors = leave_one_out_residuals(problem, alphas, type(self).__name__)
+        errors = leave_one_out_in_features(problem, alphas)
+        if errors is None:
+            errors = leave_one_out_residuals(problem, alphas, type(self).__name__)
         if self.scoring is None:
             return np.asarray(-np.average(np.square(errors), axis=0, weights=problem.gram.weight).mean(axis=0))
         return self._scores(problem.y[:, :, None] - errors, design, np.arange(design.n_rows), routed)
 
-    def _mean_scores(self, predicted: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
-        """Mean scores over the folds."""
+    def _mean_scores(self, predicted: list[Array], splits: Any, design: InMemory, routed: Routed) -> Array:
+        """Mean scores over the folds, from predictions of their test rows."""
         pairs = zip(predicted, splits, strict=True)
-        return np.asarray(np.mean([self._scores(values[test], design, test, routed) for values, (_, test) in pairs], 0))
+        return np.asarray(np.mean([self._scores(values, design, test, routed) for values, (_, test) in pairs], 0))
 
     def _scores(self, predicted: Array, design: InMemory, rows: Array, routed: Routed) -> Array:
         """Score of predictions, of shape (rows, targets, alphas), for each penalty."""

@@ -29,8 +29,9 @@ class SVCCV(SVC):
     """`SVC` with C and gamma chosen by cross-validation.
 
     The Gram matrix is computed once for each gamma, for all folds and every C; each C starts from the solution for the
-    previous C. Then all rows are fitted with the best pair. The kernel is given by name, or as an object with fixed
-    parameters; for kernels without gamma, only C is chosen.
+    previous C. Many rows with a linear kernel, or a polynomial one on few columns, need no Gram matrix. Then all rows
+    are fitted with the best pair. The kernel is given by name, or as an object with fixed parameters; for kernels
+    without gamma, only C is chosen.
 
     Parameters
     ----------

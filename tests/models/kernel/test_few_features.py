@@ -9,12 +9,28 @@ import pytest
 import sklearn.kernel_ridge
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
-from hiperplano import SVC, SVR, KernelRidge
+from hiperplano import (
+    SVC,
+    SVCCV,
+    SVR,
+    KernelLogisticRegression,
+    KernelRidge,
+    KernelRidgeCV,
+    LinearSVC,
+    LogisticRegression,
+    OneClassSVM,
+)
 from hiperplano.kernels import RBF, Constant, Linear, Polynomial
 from hiperplano.kernels.dimension import n_features
+from hiperplano.solvers.kernel.ridge.feature_path import leave_one_out_in_features
+from hiperplano.solvers.kernel.svm.fit import Control
+from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 
 KERNELS = [Linear(), Polynomial(degree=2, gamma=0.5, coef0=1.0), Polynomial(degree=2, gamma=0.3) + 0.5 * Linear()]
+
+CONTROL = Control(tol=1e-9, max_steps=10_000_000, n_bytes=2**28)
 
 
 def table(n=600, seed=0):
@@ -108,6 +124,20 @@ def test_planes_that_dual_variables_cannot_express():
     assert model.n_iter_[0] <= 200 * len(x)
 
 
+@pytest.mark.parametrize("scale", [1e5, 1e13, 1e30])
+@pytest.mark.parametrize("n", [300, 1100])
+@pytest.mark.parametrize("model", [SVC, SVR, OneClassSVM])
+def test_kernel_values_beyond_float32_end_soon_and_only_with_the_reason(model, n, scale):
+    """Kernel values up to 1e185, of rows that no plane in the features separates."""
+    x, target, _ = table(n)
+    machine = model(kernel="poly", degree=3, gamma=1.0, coef0=1.0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        machine.fit(scale * x, target > 0 if model is SVC else target)
+    assert ["rounding" in str(each.message) for each in told] == [True]
+    assert np.max(machine.n_iter_) <= 110 * n
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_ridge_agrees_with_the_gram_matrix(kernel, intercept):
@@ -137,3 +167,88 @@ def test_ridge_leaves_penalties_that_rounding_hides_to_the_gram_matrix():
     x, target, _ = table()
     model = KernelRidge(alpha=1e-9).fit(1e6 * x, target)
     assert "features" not in str(model.solution_.method)
+
+
+@pytest.mark.parametrize("cv", [None, 4])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_ridge_scores_agree_with_the_gram_matrix(kernel, intercept, cv):
+    x, target, weight = table(300)
+    targets, alphas = np.column_stack([target, np.sin(target)]), np.logspace(-3, 3, 5)
+    model, other = (
+        KernelRidgeCV(alphas, kernel=each, fit_intercept=intercept, cv=cv) for each in (kernel, "precomputed")
+    )
+    model.fit(x, targets, sample_weight=weight)
+    other.fit(kernel(x), targets, sample_weight=weight)
+    np.testing.assert_allclose(model.scores_, other.scores_, rtol=1e-9)
+    np.testing.assert_allclose(model.predict(x), other.predict(kernel(x)), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("cv", [None, [(np.arange(4000), np.arange(4000, 5000)), (np.arange(1000, 5000), [0, 7])]])
+def test_ridge_scores_of_many_rows_need_no_gram_matrix(cv, monkeypatch):
+    """The Gram matrix of these rows takes 200 MB. A row is left out, or a fold, by another fit."""
+    monkeypatch.setattr("hiperplano.kernels.KernelMatrix.rows", None)
+    x, target, _ = table(5000)
+    model = KernelRidgeCV([0.3], cv=cv, scoring="neg_mean_squared_error").fit(x, target)
+    splits = [(np.delete(np.arange(5000), row), [row]) for row in range(3)] if cv is None else cv
+    errors = []
+    for train, test in splits:
+        coef = np.linalg.solve(x[train].T @ x[train] + 0.3 * np.eye(4), x[train].T @ target[train])
+        errors.append(target[test] - x[test] @ coef)
+    if cv is not None:
+        np.testing.assert_allclose(model.best_score_, -np.mean([np.mean(np.square(each)) for each in errors]))
+        return
+    found = leave_one_out_in_features(model._problem(x, target[:, None], None, np.ones(1)), np.array([0.3]))
+    np.testing.assert_allclose(found[:3, 0, 0], np.concatenate(errors))
+    np.testing.assert_allclose(model.best_score_, -np.mean(np.square(found)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_logistic_regression_agrees_with_the_gram_matrix(kernel, n_classes):
+    x, target, weight = table(300)
+    x[:, 3] = x[:, 0] + x[:, 1]  # columns and monomials are dependent
+    y = np.digitize(target, np.quantile(target, np.arange(1, n_classes) / n_classes))
+    model, other = (KernelLogisticRegression(kernel=each, C=2.0, tol=1e-10) for each in (kernel, "precomputed"))
+    model.fit(x, y, sample_weight=weight)
+    other.fit(kernel(x), y, sample_weight=weight)
+    assert len(model.X_fit_) <= n_features(kernel, 3)
+    np.testing.assert_allclose(model.solution_.objective, other.solution_.objective, rtol=1e-12)
+    np.testing.assert_allclose(model.decision_function(x), other.decision_function(kernel(x)), atol=1e-7)
+
+
+def test_logistic_regression_of_many_rows_is_exact():
+    """With more than 3,000 rows, kernels with many features take some of the rows as centres."""
+    x, target, _ = table(4000)
+    y = target > 0
+    model, other = KernelLogisticRegression(kernel="linear"), LogisticRegression()
+    model.fit(x, y)
+    other.fit(x, y)
+    assert "exact" in str(model.solution_.status)
+    np.testing.assert_allclose(model.decision_function(x), other.decision_function(x), atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_folds_of_machines_agree_with_single_fits(n, n_classes):
+    """Each fold and C by SMO on the precomputed Gram matrix; some of the machines take SMO few steps, others many."""
+    x, target, weight = table(n)
+    x[:, 1] *= 30.0
+    y = np.digitize(target, np.quantile(target, np.arange(1, n_classes) / n_classes))
+    train, test, Cs = np.arange(n // 5, n), np.arange(n // 5), [0.01, 1.0]
+    found = fold_scores(
+        [Linear()], x, [(y != 2, np.where(y == 0, 1.0, -1.0))], weight, [(train, test)], np.array(Cs), CONTROL
+    )[0][0]
+    own = train[y[train] != 2]
+    for C, scores in zip(Cs, found[:, 0], strict=True):
+        model = SVC(kernel="precomputed", C=C, tol=1e-9).fit(x[own] @ x[own].T, -(y[own] == 0).astype(int), weight[own])
+        np.testing.assert_allclose(scores, -model.decision_function(x[test] @ x[own].T), atol=1e-5)
+
+
+def test_search_on_many_rows_needs_no_gram_matrix(monkeypatch):
+    monkeypatch.setattr("hiperplano.solvers.kernel.svm.folds.scores.shared_sources", None)
+    x, target, _ = table(3000)
+    y = target > 0.5
+    model = SVCCV(kernel="linear", Cs=[0.1, 1.0], cv=3).fit(x, y)
+    other = GridSearchCV(LinearSVC(loss="hinge"), {"C": [0.1, 1.0]}, cv=3).fit(x, y)
+    np.testing.assert_allclose(model.scores_.mean(axis=(0, 1)), other.cv_results_["mean_test_score"], atol=0.002)

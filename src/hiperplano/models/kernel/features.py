@@ -18,7 +18,7 @@ from hiperplano.kernels import KernelMatrix
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.base import KernelModel, seed_of
 from hiperplano.models.kernel.fourier import frequencies, has_frequencies
-from hiperplano.solvers.kernel.span import Span
+from hiperplano.solvers.kernel.span import Span, drawn_rows
 
 METHODS = ("auto", "fourier", "nystroem")
 _FEWEST, _MOST = 64, 4096
@@ -182,8 +182,8 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMo
             self.n_components_ = size
             self.components_ = frequencies(self.kernel_, rows.shape[1], -(-size // 2), rng)
             return
-        drawn = np.sort(rng.choice(rows.shape[0], min(size, rows.shape[0]), replace=False))
-        self._span_ = Span.of(KernelMatrix(self.kernel_, rows[drawn], dtype=np.float64), len(drawn), rng)
+        drawn = drawn_rows(rows.shape[0], size, rng)
+        self._span_ = Span.of(KernelMatrix(self.kernel_, rows[drawn], dtype=np.float64), np.arange(len(drawn)))
         self.components_ = rows[drawn][self._span_.centres]
         self.n_components_ = self.components_.shape[0]
 

@@ -17,10 +17,7 @@ from hiperplano.models.base import ClassProbabilities, all_or_nothing, decided_c
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite, seed_of
 from hiperplano.models.logistic_classifier import code_classes
 from hiperplano.solvers.kernel.logistic import solve_kernel_logistic
-from hiperplano.solvers.kernel.ridge.nystroem import default_centres
 
-_EXACT = 3000  # up to this number of rows, every row is a centre
-_CENTRES = 1000
 _CHECKED = 500  # rows on which a kernel is checked for positive definiteness
 
 
@@ -51,7 +48,8 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
     class_weight : dict or "balanced", optional
         Weights of the classes.
     n_components : int, optional
-        Rows that serve as centres. By default all up to 3,000 rows, which is exact; beyond, a multiple of √n.
+        Rows that serve as centres. By default all, which is exact, up to 3,000 rows, and for a linear kernel, or a
+        polynomial one on few columns, with any number of rows; otherwise a multiple of √n.
     tol : float, default=1e-8
         As in `LogisticRegression`.
     max_iter : int, default=1000
@@ -139,7 +137,6 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
         """
         C = number(self, "C", low=0.0, open_low=True)
         tol, max_iter = number(self, "tol", low=0.0, open_low=True), whole(self, "max_iter", low=1)
-        given = whole(self, "n_components", low=1, optional=True)
         checked = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False))
         self.classes_, coded = code_classes(checked, self.class_weight)
         design = self._in_memory(coded)
@@ -148,14 +145,13 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
         self.kernel_ = self._settled_kernel(rows if self._is_precomputed() else seen, weight)
         if not (self.kernel_.positive_definite or isinstance(self.kernel_, Precomputed)):
             self._refuse_indefinite(rows)
-        n = design.n_rows
         solution = solve_kernel_logistic(
             self.kernel_,
             design,
             rows,
             n_scores=1 if len(self.classes_) == 2 else len(self.classes_),
             C=C,
-            n_centres=given or (n if n <= _EXACT else max(_CENTRES, default_centres(n))),
+            n_centres=whole(self, "n_components", low=1, optional=True),
             fit_intercept=flag(self, "fit_intercept"),
             tol=tol,
             max_iter=max_iter or 1,

@@ -11,11 +11,15 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.validate import wrap
 from hiperplano.kernels import Kernel, KernelMatrix
+from hiperplano.kernels.dimension import few_features
 from hiperplano.messages import Message
+from hiperplano.solvers.kernel.ridge.nystroem import default_centres
 from hiperplano.solvers.kernel.solution import KernelSolution
-from hiperplano.solvers.kernel.span import Span
+from hiperplano.solvers.kernel.span import Span, drawn_rows, spanning_rows
 from hiperplano.solvers.likelihood.fit import fit_likelihood
 
+_EXACT = 3000  # up to this number of rows, every row is a centre
+_CENTRES = 1000  # least number of centres of more rows
 _COST_ROWS = 200  # sampled rows from which the cost of the approximation is estimated
 
 
@@ -26,7 +30,7 @@ def solve_kernel_logistic(
     *,
     n_scores: int,
     C: float,
-    n_centres: int,
+    n_centres: int | None,
     fit_intercept: bool,
     tol: float,
     max_iter: int,
@@ -44,9 +48,18 @@ def solve_kernel_logistic(
     rows : ndarray or csr_array of shape (n, d)
     n_scores : int
         1 for two classes, otherwise the number of classes.
+    n_centres : int or None
+        Number of rows to draw as centres; None for all rows if they are few or the kernel has few features, otherwise
+        for a multiple of √n.
     """
-    rng, matrix = np.random.default_rng(seed), KernelMatrix(kernel, rows, dtype=np.float64)
-    span = Span.of(matrix, n_centres, rng)
+    rng, matrix, n = np.random.default_rng(seed), KernelMatrix(kernel, rows, dtype=np.float64), rows.shape[0]
+    few = few_features(kernel, rows, n) if n_centres is None else None
+    if few is not None:
+        n_centres, candidates = n, spanning_rows(few)
+    else:
+        n_centres = n_centres or (n if n <= _EXACT else max(_CENTRES, default_centres(n)))
+        candidates = drawn_rows(n, n_centres, rng)
+    span = Span.of(matrix, candidates)
     features = span.features(matrix.part(columns=span.centres).dense())
     _, y, weight = coded.arrays()
     design: Design = wrap(features, y, weight)
@@ -60,12 +73,12 @@ def solve_kernel_logistic(
         keep_hessian=False,
     )
     note, cost = Message("Every row is a centre: the fit is exact. "), None
-    if n_centres < matrix.shape[0]:
+    if n_centres < n:
         cost = _cost(matrix, features, found.coef, found.intercept, y, weight, C, rng)
         note = Message(
             "{n} rows fitted in the span of {centres} of them; the objective of the exact fit is lower by at most an "
             "estimated {cost:.1%}. ",
-            n=matrix.shape[0],
+            n=n,
             centres=len(span.centres),
             cost=cost,
         )

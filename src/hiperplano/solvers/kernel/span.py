@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack, lu, solve_triangular
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import KernelMatrix
@@ -33,14 +33,12 @@ class Span:
     triangle: Array
 
     @classmethod
-    def of(cls, matrix: KernelMatrix, n_centres: int, rng: np.random.Generator) -> Span:
-        """Draw rows of a symmetric kernel matrix, or take all, and leave out linearly dependent ones."""
-        n = matrix.shape[0]
-        drawn = np.sort(rng.choice(n, n_centres, replace=False)) if n_centres < n else np.arange(n)
-        inner = matrix.part(drawn, drawn).dense()
+    def of(cls, matrix: KernelMatrix, rows: Array) -> Span:
+        """The span of some rows of a symmetric kernel matrix; linearly dependent ones are left out."""
+        inner = matrix.part(rows, rows).dense()
         smallest = _DEPENDENT * float(inner.diagonal().max(initial=0.0))
         upper, order, rank, _ = lapack.dpstrf(inner, tol=smallest)
-        return cls(drawn[order[:rank] - 1], np.ascontiguousarray(np.triu(upper[:rank, :rank]).T))
+        return cls(rows[order[:rank] - 1], np.ascontiguousarray(np.triu(upper[:rank, :rank]).T))
 
     def features(self, values: Array) -> Array:
         """ψ of rows, of shape (n, r), from the kernel values of the rows with the centres."""
@@ -54,3 +52,21 @@ class Span:
     def whitened(self, sums: Array) -> Array:
         """L⁻¹·sums, for `sums` of shape (r, k)."""
         return np.asarray(solve_triangular(self.triangle, sums, lower=True, check_finite=False))
+
+
+def drawn_rows(n_rows: int, size: int, rng: np.random.Generator) -> Array:
+    """Numbers of rows drawn at random, in order; of all rows if there are no more than `size`."""
+    return np.sort(rng.choice(n_rows, size, replace=False)) if size < n_rows else np.arange(n_rows)
+
+
+def spanning_rows(features: Array) -> Array:
+    """As many rows as there are features, which span the features of all rows: the pivots of an LU factorisation.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, r)
+        At least as many rows as features.
+    """
+    unit = np.abs(features).max(axis=0)
+    place, _, _ = lu(features / np.where(unit > 0, unit, 1.0), p_indices=True, check_finite=False)
+    return np.flatnonzero(place < features.shape[1])

@@ -16,7 +16,7 @@ from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.normal_loops import add_normal_product
 from hiperplano.linalg.products import columns_dot
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
-from hiperplano.solvers.kernel.span import Span
+from hiperplano.solvers.kernel.span import Span, drawn_rows
 
 _SAMPLE = 10  # sampled rows per centre for the preconditioner; its condition number is then about 4
 _CELLS = 2**18  # numbers in a block of rows, which should stay in a core's cache between its two products
@@ -51,7 +51,7 @@ class WhitenedFeatures:
     @classmethod
     def of(cls, problem: RidgeProblem, n_centres: int, rng: np.random.Generator) -> WhitenedFeatures:
         """Draw the centres, and compute the kernel values of all rows with them."""
-        span = Span.of(problem.gram.matrix, n_centres, rng)
+        span = Span.of(problem.gram.matrix, drawn_rows(problem.n_rows, n_centres, rng))
         return cls(problem, span, problem.gram.matrix.part(columns=span.centres), *_rough(problem, span, np.float32))
 
     def in_double(self) -> WhitenedFeatures:

@@ -56,11 +56,15 @@ class Control:
     n_bytes: int
     progress: Callable[[int, int, float], None] | None = None
 
+    def in_vain(self, n_rows: int) -> Control:
+        """The same with fewer steps, for machines that rounding keeps from reaching `tol`."""
+        return replace(self, max_steps=min(self.max_steps, _STEPS_IN_VAIN * n_rows))
+
 
 def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
     """Solve the dual problem of a model with one machine. `x` is the Gram matrix if the kernel is precomputed."""
     n = x.shape[0]
-    planes = Planes.of(kernel, x, n, control.max_steps)
+    planes = Planes.of(kernel, x, n, control.max_steps) if np.isfinite(problem.high).all() else None
     if planes is not None:
         return solve_by_planes(
             lambda allowed: _solve_by_smo(problem, kernel, x, allowed),
@@ -79,7 +83,7 @@ def solve_by_planes(
     Parameters
     ----------
     smo, planes : callable
-        The two methods; `planes` may return None.
+        The two methods; `planes` returns None if it finds none.
     n_rows : int
         Number of rows of the largest machine.
     """
@@ -88,16 +92,15 @@ def solve_by_planes(
         if (first.violation <= control.tol).all():
             return first
     found = planes()
-    if found is None:
-        return smo(control)
-    if control.progress is not None:
-        control.progress(1, int(found.steps.sum()), float(found.violation.max()))
-    if (found.violation <= control.tol).all():
-        return found
-    # The dual variables have too few digits for this plane, so SMO will not converge either; but a few of its steps may
+    if found is not None:
+        if control.progress is not None:
+            control.progress(1, int(found.steps.sum()), float(found.violation.max()))
+        if (found.violation <= control.tol).all():
+            return found
+    # The dual variables have too few digits for a plane, so SMO will not converge either; but a few of its steps may
     # come closer.
-    other = smo(replace(control, max_steps=min(control.max_steps, _STEPS_IN_VAIN * n_rows)))
-    return min(found, other, key=lambda machines: float(machines.violation.max()))
+    other = smo(control.in_vain(n_rows))
+    return other if found is None else min(found, other, key=lambda machines: float(machines.violation.max()))
 
 
 def _solve_plane(problem: DualProblem, planes: Planes, tol: float) -> Machines | None:
@@ -205,12 +208,17 @@ def gram_sources(kernel: Kernel, x: Any, n_bytes: int) -> tuple[GramRows, GramRo
         return held_gram(kernel, x), None
     x = dense_if_small(x)
     exact = KernelMatrix(kernel, x, dtype=np.float64)
-    if slow:
+    if slow or not fits_float32(exact.diagonal):
         return CachedGram(exact, exact.diagonal, n_bytes // 2), None
     single = KernelMatrix(kernel, x, dtype=np.float32, centre=exact.centre)
     few = n_bytes // 2 < _FEW * 4 * n**2
     coarse = ComputedGram(single, exact.diagonal) if few else CachedGram(single, exact.diagonal, n_bytes // 2)
     return ComputedGram(exact, exact.diagonal), coarse
+
+
+def fits_float32(diagonal: Array) -> bool:
+    """Whether kernel values, of which those of rows with themselves are given, and their sums fit in float32."""
+    return bool(len(diagonal) * np.abs(diagonal).max(initial=0.0) < np.finfo(np.float32).max)
 
 
 def held_gram(kernel: Kernel, x: Any) -> HeldGram:

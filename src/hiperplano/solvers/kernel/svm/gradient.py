@@ -111,5 +111,5 @@ class Gradient:
 
     def _length(self, change: Array, product: Array) -> float:
         """√(ΔᵀKΔ) of a step Δ, from KΔ in the rows that it changes, plus a bound on the rounding error."""
-        rounding = np.finfo(np.float32).eps * float(self._rows.diagonal.max()) * float(change @ change)
+        rounding = float(np.finfo(np.float32).eps) * float(self._rows.diagonal.max()) * float(change @ change)
         return float(np.sqrt(max(0.0, float(change @ product)) + rounding))

@@ -9,6 +9,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel
+from hiperplano.solvers.kernel.svm.decomposition import score_rounding
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem, filled
 from hiperplano.solvers.kernel.svm.fit import Control, asked_gram, gram_sources, solve_asked, solve_with
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL
@@ -26,13 +27,20 @@ def solve_novelty(problem: DualProblem, kernel: Kernel, x: Any, control: Control
     if n > SMALL:
         rows, coarse = gram_sources(kernel, x, control.n_bytes)
         density = _densities(rows.times(sample, np.ones(len(sample))), sample, rows.diagonal)
-        found = solve_with(_started(problem, density, rows.diagonal), rows, coarse, control)
+        problem = _started(problem, density, rows.diagonal)
+        found = solve_with(problem, rows, coarse, _reachable(problem, rows.diagonal, control))
         return Machines.of([problem], [found], [np.arange(n)], n)
     gram = asked_gram(kernel, x, problem.total / float(problem.high.sum()), sample)
     density = _densities(gram.values[sample].sum(axis=0), sample, gram.diagonal)
     problem = _started(problem, density, gram.diagonal)
     gram.require(np.argsort(density)[: np.count_nonzero(problem.start) + FIRST])
-    return solve_asked(problem, gram, control)
+    return solve_asked(problem, gram, _reachable(problem, gram.diagonal, control))
+
+
+def _reachable(problem: DualProblem, diagonal: Array, control: Control) -> Control:
+    """Fewer steps, if scores are already rounded by more than `tol` at the start."""
+    rounding = float(score_rounding(problem.start, diagonal).max())
+    return control.in_vain(len(diagonal)) if rounding > control.tol else control
 
 
 def _densities(sums: Array, sample: Array, diagonal: Array) -> Array:

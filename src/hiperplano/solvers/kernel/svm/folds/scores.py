@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -11,11 +12,13 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.threads import one_worker, ordered_map, worker_count
 from hiperplano.kernels import Kernel
+from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW, Minimum
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control, solve_held, solve_with
 from hiperplano.solvers.kernel.svm.folds.refined_gram import REFINED_BYTES
 from hiperplano.solvers.kernel.svm.folds.sources import Shelf, are_held, shared_sources
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, HeldGram
+from hiperplano.solvers.kernel.svm.planes.solve import Planes
 
 Machine = tuple[Array, Array]
 """Mask of the rows of a pair of classes, and their signs."""
@@ -34,7 +37,8 @@ def fold_scores(
 
     A row outside the training set of a fold has bounds of 0: its dual variable stays 0, and its score is updated with
     all others. Each C starts from the solution for the previous C. Kernels whose Gram matrices fit in memory together
-    are solved concurrently, so that no thread waits for the last fold of a kernel.
+    are solved concurrently, so that no thread waits for the last fold of a kernel. Machines of kernels with few
+    features are solved as planes in these, except small ones that take SMO few steps.
 
     Parameters
     ----------
@@ -61,9 +65,14 @@ def fold_scores(
         kernel, fold, machine = task
         own, sign = machines[machine]
         mine = trained[fold] & own
+        planes = Planes.of(kernels[kernel], x, int(mine.sum()), control.max_steps)
+        if planes is not None and mine.sum() > SMALL:
+            scores = _plane_path(planes, np.flatnonzero(mine), bounds[machine], sign, Cs, control)
+            if scores is not None:
+                return scores[:, splits[fold][1]]
         with shelf.lent(kernel) as (rows, coarse), one_worker():
             if isinstance(rows, HeldGram) and 0 < mine.sum() <= SMALL:
-                scores = _small_path(np.flatnonzero(mine), bounds[machine], sign, rows, Cs, control)
+                scores = _small_path(np.flatnonzero(mine), bounds[machine], sign, rows, planes, Cs, control)
             else:
                 scores = _path(np.where(mine, bounds[machine], 0.0), sign, rows, coarse, Cs, control)
         return scores[:, splits[fold][1]]
@@ -75,6 +84,17 @@ def fold_scores(
     workers = worker_count() if all(are_held(kernel, n, control.n_bytes) for kernel in kernels) else 1
     paths = iter(ordered_map(path, tasks, workers))
     return [[np.stack([next(paths) for _ in machines], axis=1) for _ in splits] for _ in kernels]
+
+
+def _plane_path(planes: Planes, own: Array, bound: Array, sign: Array, Cs: Array, control: Control) -> Array | None:
+    """Scores of all rows by planes in the features, of shape (Cs, n); None if a plane was not found."""
+    scores = []
+    for C in Cs:
+        found = planes.solve(DualProblem.classification(sign[own], C * bound[own]), own, control.tol)
+        if found is None or found.violation > control.tol:
+            return None
+        scores.append(planes.features @ (found.beta @ planes.features[own]) + found.intercept)
+    return np.stack(scores)
 
 
 def _next_start(problem: DualProblem, beta: Array, last: Array) -> DualProblem:
@@ -98,15 +118,31 @@ def _sums_at(start: Array, beta: Array, sums: Array, growth: float, rows: GramRo
     return np.asarray(scale * sums + rows.times(moved, change[moved]))
 
 
-def _small_path(own: Array, bound: Array, sign: Array, rows: HeldGram, Cs: Array, control: Control) -> Array:
-    """Scores of all rows by a machine trained on a few of them, of shape (Cs, n)."""
+def _small_path(
+    own: Array, bound: Array, sign: Array, rows: HeldGram, planes: Planes | None, Cs: Array, control: Control
+) -> Array:
+    """Scores of all rows by a machine trained on a few of them, of shape (Cs, n).
+
+    If the kernel has few features, a machine that takes SMO many steps is solved as a plane.
+    """
     held, signs, unit = HeldGram(rows.block(own)), sign[own], bound[own]
     betas, intercepts, last = np.zeros((len(Cs), len(own))), np.zeros(len(Cs)), Cs[0]
     for place, C in enumerate(Cs):
         problem = _next_start(DualProblem.classification(signs, C * unit), betas[place - 1], last * unit)
-        found = solve_held(problem, held, control)
+        found = _solve_small(problem, own, held, planes, control)
         betas[place], intercepts[place], last = found.beta, found.intercept, C
     return np.asarray(betas @ rows.gram[own]) + intercepts[:, None]
+
+
+def _solve_small(problem: DualProblem, own: Array, held: HeldGram, planes: Planes | None, control: Control) -> Minimum:
+    if planes is not None:
+        found = solve_held(problem, held, replace(control, max_steps=STEPS_PER_ROW * len(own)))
+        if found.violation <= control.tol:
+            return found
+        plane = planes.solve(problem, own, control.tol)
+        if plane is not None and plane.violation <= control.tol:
+            return plane
+    return solve_held(problem, held, control)
 
 
 def _path(bound: Array, sign: Array, rows: GramRows, coarse: GramRows | None, Cs: Array, control: Control) -> Array:

@@ -13,9 +13,10 @@ import numpy as np
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import NEGLIGIBLE
-from hiperplano.solvers.kernel.svm.fit import Control, gram_sources, held_gram
+from hiperplano.solvers.kernel.svm.fit import Control, fits_float32, gram_sources
 from hiperplano.solvers.kernel.svm.folds.refined_gram import REFINED_BYTES, RefinedGram
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, GramRows, HeldGram
+from hiperplano.solvers.kernel.svm.rows_asked import dense_gram
 
 Sources = tuple[GramRows, GramRows | None]
 """Kernel values in float64 and, optionally, in float32."""
@@ -38,9 +39,11 @@ def shared_sources(kernel: Kernel, x: Any, control: Control, few: bool, largest:
     n, n_bytes = x.shape[0], control.n_bytes
     if isinstance(kernel, Precomputed | Function) or n <= SMALL or 4 * n**2 > n_bytes:
         return gram_sources(kernel, x, n_bytes)
-    if few and 8 * n**2 <= n_bytes:
-        return held_gram(kernel, x), None
     exact = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
+    if few and 8 * n**2 <= n_bytes:
+        return HeldGram(dense_gram(exact)), None
+    if not fits_float32(exact.diagonal):
+        return ComputedGram(exact, exact.diagonal), None
     size = largest * float(exact.diagonal.max())
     refined = kernel.positive_definite and REFINED_BYTES * n**2 <= n_bytes
     if refined and RefinedGram.resolution * size <= NEGLIGIBLE * control.tol < np.finfo(np.float32).eps * size:

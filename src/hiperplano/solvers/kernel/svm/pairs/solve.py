@@ -24,7 +24,8 @@ _CHUNKS = 4  # groups of small machines for each thread
 
 def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
     """Solve the problems of all pairs of classes, several at a time."""
-    planes = Planes.of(kernel, x, int(pairs.sizes.min()), control.max_steps)
+    finite = np.isfinite(pairs.bound).all()
+    planes = Planes.of(kernel, x, int(pairs.sizes.min()), control.max_steps) if finite else None
     if planes is not None:
         return solve_by_planes(
             lambda allowed: _solve_by_smo(pairs, kernel, x, allowed),

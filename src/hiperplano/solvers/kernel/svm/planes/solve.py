@@ -52,10 +52,8 @@ class Planes:
         return None if found is None else cls(found)
 
     def solve(self, problem: DualProblem, rows: Array | slice, tol: float) -> Minimum | None:
-        """Solve a machine on some rows. None if the dual problem is not that of a plane, or if no plane was found."""
+        """Solve a machine with finite bounds on some rows. None if no plane was found."""
         bound = np.maximum(problem.high, -problem.low)
-        if problem.total or not np.isfinite(bound).all():
-            return None
         features = self.features[rows]
         diagonal, centre = row_squares(features), features.mean(axis=0)
         middle = 0.5 * float(problem.target.max() + problem.target.min())
