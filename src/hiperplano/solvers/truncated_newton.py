@@ -20,8 +20,6 @@ _LOOSEST, _MORE = 0.3, 0.3  # largest relative residual of a step, and least one
 # A step is solved to the last reduction of the gradient raised to this power: between linear and quadratic convergence.
 _FORCING_POWER = 1.6
 _SLOWEST = 0.9  # if a step leaves more than this share of a gradient within `tol`, the rest is a rounding error
-# Reduction of the gradient in a step that indicates convergence, and assumed number of steps left.
-_QUADRATIC, _STEPS_LEFT = 0.2, 2.0
 _MOST_PRODUCTS = 500  # most products with the Hessian for one step
 _STEEP_END = 0.5  # a shortened step ended too early if the slope at its end exceeds this share of the initial slope
 # Most attempts to lengthen it, and the share of the full step at which these end.
@@ -53,7 +51,6 @@ def truncated_newton(
     most_products: float = np.inf,
     watch: Callable[[State], None] | None = None,
     close: float = np.inf,
-    matrix: float = np.inf,
 ) -> State:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
@@ -75,8 +72,6 @@ def truncated_newton(
     close : float
         Continue until the expected error after the next step is at most this, relative to the largest parameter or 1.
         That step is then known, and costs no pass.
-    matrix : float
-        Cost of forming the Hessian, in products. Return once steps converge but would need more products than that.
 
     Returns
     -------
@@ -87,6 +82,10 @@ def truncated_newton(
     moved = np.inf  # largest entry of the last step
     state.next_step = None
     while state.steps < max_steps and products < most_products and (state.largest > tol or close < np.inf):
+        if state.largest <= tol and _is_rounding(state, moved):
+            # Where curvature is small, a step would turn this rounding error into a large one.
+            state.next_step = np.zeros(shape)
+            return state
         accuracy = min(_LOOSEST, max(np.sqrt(state.largest / first), state.left**_FORCING_POWER))
         accuracy = max(accuracy, _MORE * tol / max(state.largest, tol))
         if state.largest <= tol and 0.0 < state.left * moved < np.inf:
@@ -104,7 +103,8 @@ def truncated_newton(
         products += len(found.steps)
         step = found.x.reshape(shape)
         moved = float(np.abs(step).max(initial=0.0))
-        if state.largest <= tol and _is_close(state, accuracy * moved, state.left**2 * moved, close):
+        # What is not solved for, and what is due to changing curvature:
+        if state.largest <= tol and accuracy * moved + state.left**2 * moved <= close * state.unit:
             state.next_step = step
             return state
         reached = drive(_search(state, step), problem.evaluate)
@@ -114,19 +114,12 @@ def truncated_newton(
         state = reached
         if watch is not None:
             watch(state)
-        if state.left <= _QUADRATIC and _STEPS_LEFT * len(found.steps) > matrix:
-            break
     return state
 
 
-def _is_close(state: State, unsolved: float, bent: float, close: float) -> bool:
-    """Whether the expected error after a step is at most `close`.
-
-    It has a part that was not solved for, and a part due to changing curvature.
-
-    Also True if steps make no progress because the gradient is a rounding error.
-    """
-    return unsolved + bent <= close * state.unit or state.largest <= FLAT or state.left > _SLOWEST
+def _is_rounding(state: State, moved: float) -> bool:
+    """Whether the gradient is a rounding error: tiny, or hardly changed by the last step, if there was one."""
+    return state.largest <= FLAT or (moved < np.inf and state.left > _SLOWEST)
 
 
 def _search(state: State, direction: Array) -> Generator[Array, tuple[float, Array], State | None]:

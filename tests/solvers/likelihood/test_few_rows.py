@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.linear_model
 
 from hiperplano import LogisticRegression
 from hiperplano.data.column_scale import ColumnScale
@@ -40,6 +41,20 @@ def test_many_classes_on_correlated_columns_converge_with_a_weak_penalty():
     errors = shares(model.decision_function(X)) - np.eye(28)[y]
     gradient = (errors.T @ (X - X.mean(axis=0)) + model.coef_ / 100.0) / (400 * X.std(axis=0))
     np.testing.assert_allclose(gradient, 0.0, atol=2e-8)
+
+
+@pytest.mark.filterwarnings("ignore")  # the reference warns that it cannot do better
+def test_nine_digits_for_weak_penalties_and_correlated_columns():
+    """The reference has the principal components of the rows as columns, which change neither scores nor penalty."""
+    rng = np.random.default_rng(2)
+    X = np.sqrt(0.1) * rng.normal(size=(75, 300)) + np.sqrt(0.9) * rng.normal(size=(75, 1))
+    y = np.arange(75) % 6
+    left, singular, right = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    kept = singular > 1e-9 * singular[0]
+    reference = sklearn.linear_model.LogisticRegression(C=1e3, solver="newton-cholesky", tol=1e-13, max_iter=1_000)
+    expected = reference.fit(left[:, kept] * singular[kept], y).coef_ @ right[kept]
+    model = LogisticRegression(C=1e3).fit(X, y)
+    np.testing.assert_allclose(model.coef_, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(("n", "d", "classes"), [(100, 900, 5), (100, 100, 3), (60, 600, 1), (2_000, 20, 4)])
