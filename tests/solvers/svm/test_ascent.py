@@ -73,3 +73,21 @@ def test_dual_variables_balance_where_all_are_at_their_bounds(share, seed):
     assert (sign * beta).min() >= 0
     assert (sign * beta).max() <= 1e-3
     assert best * (1 - 1e-6) <= ours <= best * (1 + 1e-4)
+
+
+def test_the_level_of_one_class_against_many_starts_at_the_mean_of_the_targets():
+    """One row in twenty has the sign +1: from a level of 0 these tables take 168 passes together, and now 73."""
+    passes = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, _ = sparse_rows(1000, 3000, 0.01, seed)
+        X.data = rng.normal(size=X.nnz)
+        score = X @ rng.normal(size=3000)
+        sign = np.where(score > np.quantile(score, 0.95), 1.0, -1.0)
+        model = LinearSVC(loss="hinge", C=0.01, solver="dual").fit(X, sign)
+        reference = SVC(kernel="linear", C=0.01, tol=1e-8).fit(X, sign)
+        losses = (objective(m, X, lambda s, sign=sign: np.maximum(0, 1 - sign * s), 0.01) for m in (model, reference))
+        ours, best = losses
+        assert best * (1 - 1e-6) <= ours <= best * (1 + 1e-4)
+        passes += int(np.max(model.n_iter_))
+    assert passes < 110

@@ -223,11 +223,15 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
     order, e, proved, moved = np.arange(n), np.empty(n), np.empty(n), np.empty(d)
     found, best = np.empty(d + 1), np.empty(n)
     history = np.zeros(_WINDOW_SIZE)
-    weight, total = 0.0, 0.0
+    weight, total, mean, fresh = 0.0, 0.0, 0.0, True
     for i in range(n):
         square[i] = row_square(x, indices, indptr, i)
         weight += box.weight[i]
+        mean += box.weight[i] * box.target[i]
         total += beta[i]
+        fresh = fresh and beta[i] == 0.0
+    if fresh and control.fit_intercept:  # for one class against many others, the level is far from 0
+        coef[d] = mean / weight
     # The level follows Σβ like the coefficient of a column that is short beside the rows, so that it hardly affects
     # their steps. But all dual variables together can move it by a unit of the scores.
     slowest = control.softness / weight
