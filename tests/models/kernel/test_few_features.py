@@ -77,6 +77,20 @@ def test_classifier_agrees_with_smo_on_the_gram_matrix(kernel):
     np.testing.assert_allclose(model.solution_.gap, 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("n", [300, 800])
+def test_easy_and_hard_pairs_of_classes_agree_with_the_gram_matrix(n):
+    """Pairs of distant classes take SMO few steps; those of two that overlap are solved as planes."""
+    rng = np.random.default_rng(3)
+    y = np.arange(n) % 5
+    centres = 30.0 * rng.normal(size=(5, 4))
+    centres[4] = centres[3] + 0.3
+    x = centres[y] + rng.normal(size=(n, 4))
+    model = SVC(kernel="linear", C=10.0, tol=1e-7, decision_function_shape="ovo").fit(x, y)
+    other = SVC(kernel="precomputed", C=10.0, tol=1e-7, decision_function_shape="ovo").fit(x @ x.T, y)
+    np.testing.assert_allclose(model.decision_function(x), other.decision_function(x @ x.T), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(model.solution_.objective, other.solution_.objective, rtol=1e-7)
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_regressor_agrees_with_smo_on_the_gram_matrix(kernel):
     x, target, weight = table()

@@ -30,7 +30,7 @@ from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
 _ASKED = 0.25  # largest expected share of support vectors for which only some rows of a small Gram matrix are computed
 _FEWEST = 300  # up to this number of rows, the whole Gram matrix costs no more than parts of it
-_SMO_FIRST = 256  # up to this number of rows, SMO is tried before a plane in the features of the kernel
+SMO_FIRST = 256  # up to this number of rows, SMO is tried before a plane in the features of the kernel
 _STEPS_IN_VAIN = 100  # limit of SMO steps per row, where rounding keeps any solver from reaching `tol`
 _FEW = 0.2  # least share of the rows that a cache must hold; a smaller cache has few hits
 
@@ -56,6 +56,10 @@ class Control:
     n_bytes: int
     progress: Callable[[int, int, float], None] | None = None
 
+    def for_few_steps(self, n_rows: int) -> Control:
+        """The same for a trial of SMO, which solves machines that need few steps."""
+        return replace(self, max_steps=STEPS_PER_ROW * n_rows)
+
     def in_vain(self, n_rows: int) -> Control:
         """The same with fewer steps, for machines that rounding keeps from reaching `tol`."""
         return replace(self, max_steps=min(self.max_steps, _STEPS_IN_VAIN * n_rows))
@@ -67,31 +71,41 @@ def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control
     planes = Planes.of(kernel, x, n, control.max_steps) if np.isfinite(problem.high).all() else None
     if planes is not None:
         return solve_by_planes(
-            lambda allowed: _solve_by_smo(problem, kernel, x, allowed),
-            lambda: _solve_plane(problem, planes, control.tol),
+            lambda allowed: solve_by_smo(problem, kernel, x, allowed),
+            lambda _: _solve_plane(problem, planes, control.tol),
             n,
             control,
+            smo_first=n <= SMO_FIRST,
         )
-    return _solve_by_smo(problem, kernel, x, control)
+    return solve_by_smo(problem, kernel, x, control)
 
 
 def solve_by_planes(
-    smo: Callable[[Control], Machines], planes: Callable[[], Machines | None], n_rows: int, control: Control
+    smo: Callable[[Control], Machines],
+    planes: Callable[[Machines | None], Machines | None],
+    n_rows: int,
+    control: Control,
+    smo_first: bool,
 ) -> Machines:
-    """Solve machines of a kernel with few features: by SMO if that takes few steps, otherwise as planes.
+    """Solve machines of a kernel with few features: by SMO those that take few steps, others as planes.
 
     Parameters
     ----------
-    smo, planes : callable
-        The two methods; `planes` returns None if it finds none.
+    smo : callable
+        SMO for all machines.
+    planes : callable
+        Solves the machines that SMO, if it was tried, left unsolved; returns None if a plane was not found.
     n_rows : int
         Number of rows of the largest machine.
+    smo_first : bool
+        Whether a few steps of SMO are tried first.
     """
-    if n_rows <= _SMO_FIRST:
-        first = smo(replace(control, max_steps=STEPS_PER_ROW * n_rows))
+    first = None
+    if smo_first:
+        first = smo(control.for_few_steps(n_rows))
         if (first.violation <= control.tol).all():
             return first
-    found = planes()
+    found = planes(first)
     if found is not None:
         if control.progress is not None:
             control.progress(1, int(found.steps.sum()), float(found.violation.max()))
@@ -108,7 +122,8 @@ def _solve_plane(problem: DualProblem, planes: Planes, tol: float) -> Machines |
     return None if found is None else Machines.of([problem], [found], [np.arange(n)], n, PLANES)
 
 
-def _solve_by_smo(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
+def solve_by_smo(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
+    """Solve the dual problem of one machine by SMO."""
     n = x.shape[0]
     if n > SMALL:
         found = solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)

@@ -12,13 +12,22 @@ from hiperplano.data.threads import in_threads, ordered_map, worker_count
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW, Minimum
-from hiperplano.solvers.kernel.svm.fit import Control, held_gram, solve_by_planes, solve_dual, solve_with
+from hiperplano.solvers.kernel.svm.fit import (
+    SMO_FIRST,
+    Control,
+    held_gram,
+    solve_by_planes,
+    solve_by_smo,
+    solve_dual,
+    solve_with,
+)
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, HeldGram
 from hiperplano.solvers.kernel.svm.pairs.loops import Ends, solve_machines, spread
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 from hiperplano.solvers.kernel.svm.planes.solve import Planes
 from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
+_MANY = 10  # machines, of five classes or more, of which the first is solved to see whether SMO takes few steps
 _CHUNKS = 4  # groups of small machines for each thread
 
 
@@ -29,11 +38,21 @@ def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> 
     if planes is not None:
         return solve_by_planes(
             lambda allowed: _solve_by_smo(pairs, kernel, x, allowed),
-            lambda: _solve_planes(pairs, planes, control.tol),
+            lambda first: _solve_planes(pairs, planes, control.tol, first),
             int(pairs.sizes.max()),
             control,
+            smo_first=pairs.sizes.max() <= SMO_FIRST or _takes_few_steps(pairs, kernel, x, control),
         )
     return _solve_by_smo(pairs, kernel, x, control)
+
+
+def _takes_few_steps(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> bool:
+    """Whether SMO solves the first of many machines in a step for each row; it is then tried on the others, too."""
+    if len(pairs.sizes) < _MANY or pairs.sizes.max() > 2 * SMO_FIRST:
+        return False
+    rows = pairs.rows(0)
+    few = replace(control, max_steps=len(rows), progress=None)
+    return bool(solve_by_smo(pairs.problem(0), kernel, x[rows], few).violation[0] <= control.tol)
 
 
 def _solve_by_smo(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
@@ -66,13 +85,27 @@ def _solve_by_smo(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -
     return machines
 
 
-def _solve_planes(pairs: ClassPairs, planes: Planes, tol: float) -> Machines | None:
-    """Solve all machines as planes in the features of their kernel; None if one of them was not found."""
-    each = range(len(pairs.sizes))
+def _solve_planes(pairs: ClassPairs, planes: Planes, tol: float, first: Machines | None) -> Machines | None:
+    """Solve machines as planes in the features of their kernel; None if one of them was not found.
+
+    Parameters
+    ----------
+    first : Machines or None
+        Results of SMO; those within `tol` are kept.
+    """
+    each = range(len(pairs.sizes)) if first is None else np.flatnonzero(first.violation > tol).tolist()
     problems, members = [pairs.problem(k) for k in each], [pairs.rows(k) for k in each]
-    found = ordered_map(lambda machine: planes.solve(problems[machine], members[machine], tol), each, worker_count())
+    found = ordered_map(
+        lambda place: planes.solve(problems[place], members[place], tol), range(len(each)), worker_count()
+    )
     solved = [one for one in found if one is not None]
-    return Machines.of(problems, solved, members, len(pairs.codes), PLANES) if len(solved) == len(problems) else None
+    if len(solved) < len(problems):
+        return None
+    if first is None:
+        return Machines.of(problems, solved, members, len(pairs.codes), PLANES)
+    for machine, problem, plane, rows in zip(each, problems, solved, members, strict=True):
+        first.put(machine, problem, plane, rows)
+    return first
 
 
 def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control) -> Machines:
