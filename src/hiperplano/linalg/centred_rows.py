@@ -110,6 +110,16 @@ class CentredRows:
         inner = self.x @ (self._turned @ shares)
         return np.asarray(inner - level * along - (along @ shares - level * float(self.mean @ self.mean)) * root)
 
+    @property
+    def loop_arrays(self) -> tuple[Array, Array, Array, int]:
+        """Data, indices and indptr of sparse rows, and the number of columns, for compiled loops."""
+        return self.x.data, self.x.indices, self.x.indptr, len(self.length)
+
+    @property
+    def centre(self) -> tuple[Array, Array, float]:
+        """What centres products of sparse rows: √weight, inner products with the mean, and the squared mean."""
+        return self.root[:, 0], self._stored_along, float(self.mean @ self.mean)
+
     def square_products(self, shares: Array) -> Array:
         """The same for several vectors, of shape (n, k)."""
         return self.scores(self.combined(shares))

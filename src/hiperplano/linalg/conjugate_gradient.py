@@ -12,7 +12,7 @@ from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
 MOST_RESTARTS = 4  # steps are restarted from the true residual at most this often, since rounding errors accumulate
-_SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
+SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
 
 
 class ConjugateGradientResult(NamedTuple):
@@ -90,7 +90,7 @@ def conjugate_gradient(
     scaled = residual if preconditioner is None else preconditioner(residual)
     direction = scaled.copy()
     square = start = float(residual @ scaled)
-    soon = max(1, max_iter // _SOON)
+    soon = max(1, max_iter // SOON)
     while len(result.steps) < max_iter:
         length = square if preconditioner is None else float(residual @ residual)
         if (length <= atol**2 or square <= rtol**2 * start) and (

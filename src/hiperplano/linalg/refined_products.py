@@ -64,31 +64,6 @@ class SingleRows:
         return np.multiply(found, size / self.unit**2, dtype=np.float64)
 
 
-class RowSystem:
-    """x·xᵀ + alpha of centred rows as an operator on dual coefficients, called `shares`.
-
-    With an intercept, they must sum to zero.
-    """
-
-    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
-        self._rows, self._alpha, self._single = rows, alpha, single
-        squares = rows.stored_squares + alpha
-        self._inverse = 1.0 / np.where(squares > 0, squares, squares.mean() or 1.0)
-        self._level = rows.root[:, 0] * float(fit_intercept)
-        self._lifted = self._inverse * self._level
-        self._size = float(self._lifted @ self._level) or 1.0
-
-    def __call__(self, shares: Array) -> Array:
-        """Apply the operator, in float32 if float32 rows are available."""
-        rows = self._rows if self._single is None else self._single
-        return np.asarray(rows.square_product(shares) + self._alpha * shares)
-
-    def precondition(self, residual: Array) -> Array:
-        """Diagonal preconditioner from the squared norms of the stored rows, projected to zero-sum vectors."""
-        level = float(self._lifted @ residual) / self._size
-        return np.asarray(self._inverse * residual - level * self._lifted)
-
-
 def too_few_digits(rows: CentredRows, alpha: Array) -> bool:
     """Whether float32 products cannot solve the system, judged from the norms of the columns alone.
 

@@ -51,6 +51,22 @@ def test_a_large_penalty_needs_no_factor_however_few_the_columns():
     assert "conjugate gradients" in str(model.solution_)
 
 
+@pytest.mark.parametrize("targets", [3, 4, 5, 10])
+def test_several_targets_share_their_steps(targets):
+    rng = np.random.default_rng(targets)
+    X = sparse.random_array((800, 5_000), density=0.003, format="csr", rng=rng)
+    y, weight = rng.normal(size=(800, targets)) * np.arange(targets), rng.uniform(0.5, 2.0, 800)  # the first is 0
+    model = Ridge(alpha=0.5).fit(X, y, sample_weight=weight)
+    coef, intercept = _reference(X.toarray(), y, 0.5, weight, True)
+    np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-9 * np.abs(coef).max())
+    np.testing.assert_allclose(model.intercept_, intercept, rtol=0, atol=1e-9)
+    alone = sum(Ridge(alpha=0.5).fit(X, each, sample_weight=weight).solution_.n_iter for each in y.T)
+    assert "conjugate gradients" in str(model.solution_)
+    assert model.solution_.n_iter < 0.8 * alone
+    other = Ridge(alpha=np.linspace(0.5, 2.0, targets)).fit(X, y, sample_weight=weight)  # one by one
+    np.testing.assert_allclose(other.coef_[0], model.coef_[0], rtol=0, atol=1e-9 * np.abs(coef).max())
+
+
 def test_a_small_penalty_beside_long_rows():
     """In the coordinates of the columns a penalty of 1e-5 would take a hundred times as many steps."""
     rng = np.random.default_rng(3)

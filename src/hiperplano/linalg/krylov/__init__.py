@@ -1,1 +1,1 @@
-"""Solutions of many shifted systems from one Krylov space."""
+"""Solutions from Krylov spaces: of many shifted systems, and in the span of rows."""

@@ -13,11 +13,10 @@ from scipy.sparse.csgraph import structural_rank
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
-from hiperplano.linalg.conjugate_gradient import MOST_RESTARTS, conjugate_gradient, steps_for_unrelated_columns
+from hiperplano.linalg.krylov.row_steps import solve_by_row_steps
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.refined_products import (
     REFINED,
-    RowSystem,
     SingleRows,
     refined_coefficients,
     solve_refined,
@@ -45,7 +44,6 @@ EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need (32 MB)
 _MOST_LOST = 1e-11  # largest relative error of a solution by X·Xᵀ; an intercept may lose two digits more
 _ORTHOGONAL = 20  # an orthogonal factorisation of the rows costs at least this many times X·Xᵀ
-_SINGLE = 1e-5  # relative residual at which conjugate gradients in float32 are restarted from one in float64
 _LEAST_OF_ROWS = 1e-6  # least reciprocal condition number of the triangular factor of the rows
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
@@ -236,50 +234,13 @@ def _single_rows(design: Design, rows: CentredRows, alpha: Array) -> SingleRows 
 def _by_conjugate_gradients(
     rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, single: SingleRows | None = None
 ) -> _End | None:
-    """(x·xᵀ + alpha)·shares = y by conjugate gradients; None if `max_iter` steps are not enough, or will not be.
-
-    Steps stay in the span of the rows, which contains the minimum-norm solution. If float32 rows are given, steps use
-    them, and are restarted from residuals in float64.
-    """
-    if max_iter < 1 or not (rows.is_sparse or _usual_steps(rows, alpha, tol) <= max_iter):
+    """Conjugate gradients in the span of the rows; None if `max_iter` steps are not enough, or will not be."""
+    found = solve_by_row_steps(rows, alpha, fit_intercept, tol, max_iter, single)
+    if found is None:
         return None
-    coef, steps, gap, error, condition = np.zeros((len(alpha), len(rows.length))), 0, EPS, EPS, 1.0
-    for target, strength in enumerate(alpha.tolist()):
-        right, size = rows.right[:, [target]], float(np.linalg.norm(rows.right[:, target]))
-        system, left, shares = RowSystem(rows, strength, fit_intercept, single), right, np.zeros_like(right)
-        for _ in range(MOST_RESTARTS):
-            found = conjugate_gradient(
-                system,
-                left[:, 0],
-                atol=0.5 * tol * size,
-                rtol=0.0 if single is None else _SINGLE,
-                max_iter=max_iter - steps,
-                preconditioner=system.precondition,
-                trial=not steps,
-            )
-            if found.given_up:
-                return None
-            steps += len(found.steps)
-            shares[:, 0] += found.x
-            coef[target] += rows.combined(found.x[:, None])[0]  # sums of all shares would cancel more
-            left = right - rows.scores(coef[[target]]) - strength * shares
-            reached = float(np.linalg.norm(left)) / (size or 1.0)
-            smallest, largest = found.eigenvalue_range()
-            condition = max(condition, largest / smallest)
-            if reached <= tol:
-                break
-        else:
-            return None
-        gap, error = max(gap, reached), max(error, reached * condition)
     method, rank = Message("conjugate gradients in the span of the rows"), _rank(rows, fit_intercept)
-    end = _ended(coef, method, alpha, rank, float(np.sqrt(condition)), error)
-    return end._replace(n_iter=steps, gap=gap)
-
-
-def _usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
-    """Typical number of steps for all targets on dense rows."""
-    (n, d), squares = rows.x.shape, rows.sum_of_squares
-    return sum(steps_for_unrelated_columns(n, d, squares, strength, tol) for strength in alpha.tolist())
+    end = _ended(found.coef, method, alpha, rank, float(np.sqrt(found.condition)), found.gap * found.condition)
+    return end._replace(n_iter=found.n_iter, gap=found.gap)
 
 
 def _rank(rows: CentredRows, fit_intercept: bool) -> int:

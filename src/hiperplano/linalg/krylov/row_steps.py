@@ -1,0 +1,196 @@
+"""Conjugate gradients in the span of centred rows, for least squares on fewer rows than columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.linalg.conjugate_gradient import (
+    MOST_RESTARTS,
+    SOON,
+    ConjugateGradientResult,
+    conjugate_gradient,
+    steps_for_unrelated_columns,
+)
+from hiperplano.linalg.refined_products import SingleRows
+
+_EPS = float(np.finfo(float).eps)
+_SINGLE = 1e-5  # relative residual at which conjugate gradients in float32 are restarted from one in float64
+_OF_FOUR = 2.0  # cost of a step on sparse rows for four targets, in steps for one; 1.6 to 2 were measured
+
+
+class RowSteps(NamedTuple):
+    """Coefficients of shape (targets, d), and how accurate they are.
+
+    Attributes
+    ----------
+    n_iter : int
+        Steps; one for several targets counts once.
+    gap : float
+        Norm of the residual, relative to that of the target.
+    condition : float
+        Condition number of the preconditioned system.
+    """
+
+    coef: Array
+    n_iter: int
+    gap: float
+    condition: float
+
+
+def solve_by_row_steps(
+    rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, single: SingleRows | None = None
+) -> RowSteps | None:
+    """(x·xᵀ + alpha)·shares = y by conjugate gradients; None if `max_iter` steps are not enough, or will not be.
+
+    Steps stay in the span of the rows, which contains the minimum-norm solution. If float32 rows are given, steps use
+    them, and are restarted from residuals in float64. On sparse rows, four targets with the same penalty share their
+    steps.
+
+    Parameters
+    ----------
+    max_iter : int
+        Most steps, if targets are solved one by one.
+    """
+    if max_iter < 1 or not (rows.is_sparse or _usual_steps(rows, alpha, tol) <= max_iter):
+        return None
+    shared = rows.is_sparse and len(alpha) > 1 and bool((alpha == alpha[0]).all())
+    ends: list[RowSteps] = []
+    start, left = 0, float(max_iter)
+    while start < len(alpha):
+        system = _RowSystem(rows, float(alpha[start]), fit_intercept, single)
+        four = shared and start + 1 < len(alpha)
+        solve, width, cost = (_four_targets, 4, _OF_FOUR) if four else (_one_target, 1, 1.0)
+        found = solve(system, rows.right[:, start : start + width], tol, int(left / cost), trial=not ends)
+        if found is None:
+            return None
+        ends.append(found)
+        start, left = start + len(found.coef), left - cost * found.n_iter
+    return RowSteps(
+        np.concatenate([end.coef for end in ends]),
+        sum(end.n_iter for end in ends),
+        max(_EPS, *(end.gap for end in ends)),
+        max(end.condition for end in ends),
+    )
+
+
+class _RowSystem:
+    """x·xᵀ + alpha of centred rows as an operator on dual coefficients, called `shares`.
+
+    With an intercept, they must sum to zero.
+    """
+
+    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
+        self.rows, self.alpha, self.single = rows, alpha, single
+        squares = rows.stored_squares + alpha
+        self.inverse = 1.0 / np.where(squares > 0, squares, squares.mean() or 1.0)
+        self._level = rows.root[:, 0] * float(fit_intercept)
+        self.lifted = self.inverse * self._level
+        self.size = float(self.lifted @ self._level) or 1.0
+
+    def product(self, shares: Array) -> Array:
+        """Apply the operator, in float32 if float32 rows are available."""
+        rows = self.rows if self.single is None else self.single
+        return np.asarray(rows.square_product(shares) + self.alpha * shares)
+
+    def precondition(self, residual: Array) -> Array:
+        """Diagonal preconditioner from the squared norms of the stored rows, projected to zero-sum vectors."""
+        level = float(self.lifted @ residual) / self.size
+        return np.asarray(self.inverse * residual - level * self.lifted)
+
+
+def _one_target(system: _RowSystem, right: Array, tol: float, max_iter: int, trial: bool) -> RowSteps | None:
+    """Solve for one target, of shape (n, 1); None after too many steps."""
+    rows, size = system.rows, float(np.linalg.norm(right))
+    coef, left, shares = np.zeros((1, len(rows.length))), right, np.zeros_like(right)
+    n_iter, condition = 0, 1.0
+    for _ in range(MOST_RESTARTS):
+        found = conjugate_gradient(
+            system.product,
+            left[:, 0],
+            atol=0.5 * tol * size,
+            rtol=0.0 if system.single is None else _SINGLE,
+            max_iter=max_iter - n_iter,
+            preconditioner=system.precondition,
+            trial=trial and not n_iter,
+        )
+        if found.given_up:
+            return None
+        n_iter += len(found.steps)
+        shares[:, 0] += found.x
+        coef += rows.combined(found.x[:, None])  # sums of all shares would cancel more
+        left = right - rows.scores(coef) - system.alpha * shares
+        reached = float(np.linalg.norm(left)) / (size or 1.0)
+        smallest, largest = found.eigenvalue_range()
+        condition = max(condition, largest / smallest)
+        if reached <= tol:
+            return RowSteps(coef, n_iter, reached, condition)
+    return None
+
+
+def _four_targets(system: _RowSystem, right: Array, tol: float, max_iter: int, trial: bool) -> RowSteps | None:
+    """Solve for up to four targets on sparse rows, of shape (n, targets), at once; None after too many steps."""
+    rows, n_targets = system.rows, right.shape[1]
+    right = np.hstack([right, np.zeros((len(right), 4 - n_targets))])
+    size, coef, shares = np.linalg.norm(right, axis=0), np.zeros((4, len(rows.length))), np.zeros_like(right)
+    left, n_iter, condition = right, 0, 1.0
+    for _ in range(MOST_RESTARTS):
+        goal, trial = np.square(0.5 * tol * size), trial and not n_iter
+        change, found = _four_solutions(system, left, goal, max_iter - n_iter, trial)
+        if any(each.given_up for each in found):
+            return None
+        n_iter += max(len(each.steps) for each in found)
+        shares += change
+        coef += rows.combined(change)
+        left = right - rows.scores(coef) - system.alpha * shares
+        reached = float((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max())
+        for smallest, largest in (each.eigenvalue_range() for each in found):
+            condition = max(condition, largest / smallest)
+        if reached <= tol:
+            return RowSteps(coef[:n_targets], n_iter, reached, condition)
+    return None
+
+
+def _four_solutions(
+    system: _RowSystem, right: Array, goal: Array, max_iter: int, trial: bool
+) -> tuple[Array, list[ConjugateGradientResult]]:
+    """Solutions of shape (n, 4), and the steps to each of them.
+
+    Parameters
+    ----------
+    goal : ndarray of shape (4,)
+        Squared norms of the residuals to reach.
+    trial : bool
+        As in `conjugate_gradient`; checked once.
+    """
+    from hiperplano.linalg.krylov.row_step_loops import four_targets, preconditioned
+
+    rows, preconditioner = system.rows, (system.inverse, system.lifted, system.size)
+    x, residual, direction, square = np.zeros_like(right), right.copy(), np.empty_like(right), np.empty(4)
+    preconditioned(preconditioner, residual, direction, square)
+    steps, ratios = np.zeros((2, max(max_iter, 1), 4))
+    made = 0
+    for stop in (max(1, max_iter // SOON), max_iter) if trial else (max_iter,):
+        state = (x, residual, direction, square)
+        made = four_targets(
+            rows.loop_arrays, rows.centre, preconditioner, system.alpha, state, goal, steps, ratios, made, stop
+        )
+        found = []
+        for t in range(4):
+            moved = np.flatnonzero(steps[:made, t])
+            found.append(ConjugateGradientResult(x[:, t], steps[moved, t].tolist(), ratios[moved, t].tolist()))
+        if trial and made == stop < max_iter:
+            paces = np.array([each.pace() if each.steps else 0.0 for each in found])
+            lengths = np.einsum("ij,ij->j", residual, residual)
+            if (lengths * paces ** (max_iter - made) > goal).any():
+                return x, [each._replace(given_up=True) for each in found]
+    return x, found
+
+
+def _usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
+    """Typical number of steps for all targets on dense rows."""
+    (n, d), squares = rows.x.shape, rows.sum_of_squares
+    return sum(steps_for_unrelated_columns(n, d, squares, strength, tol) for strength in alpha.tolist())
