@@ -19,6 +19,7 @@ from hiperplano.linalg.refined_products import SingleRows
 
 _EPS = float(np.finfo(float).eps)
 _SINGLE = 1e-5  # relative residual at which conjugate gradients in float32 are restarted from one in float64
+_MOST_STEPS = 2**16  # of four targets, before they are restarted from the true residuals: their steps are recorded
 _OF_FOUR = 2.0  # cost of a step on sparse rows for four targets, in steps for one; 1.6 to 2 were measured
 
 
@@ -139,7 +140,7 @@ def _four_targets(system: _RowSystem, right: Array, tol: float, max_iter: int, t
     left, n_iter, condition = right, 0, 1.0
     for _ in range(MOST_RESTARTS):
         goal, trial = np.square(0.5 * tol * size), trial and not n_iter
-        change, found = _four_solutions(system, left, goal, max_iter - n_iter, trial)
+        change, found = _four_solutions(system, left, goal, min(max_iter - n_iter, _MOST_STEPS), trial)
         if any(each.given_up for each in found):
             return None
         n_iter += max(len(each.steps) for each in found)

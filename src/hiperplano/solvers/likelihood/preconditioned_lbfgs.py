@@ -182,7 +182,7 @@ class PreconditionedLBFGS:
         cheap = bool(left) and WORTH * prices[0] < _LBFGS_STEPS_FIRST
         # Only the full Hessian is an alternative, since the diagonal blocks are a poor approximation here. With many
         # columns or classes it is not among the preconditioners.
-        has_hessian = bool(left) and left[-1].again
+        has_hessian = bool(left) and problem.n_scores * problem.scale.size <= MOST_PARAMETERS
         most = np.inf if not has_hessian else prices[0] if problem.n_scores == 1 else _MOST_HESSIANS * prices[-1]
         close = self._close if cheap else np.inf
         state = truncated_newton(self._passes, state, tol, self._max_iter, most, problem.watch, close)
