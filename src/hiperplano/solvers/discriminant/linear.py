@@ -147,7 +147,7 @@ def _within(
         return whiten_covariance(mixed), sums.means, sums.weight, np.zeros(n_classes)
     if shrinkage is None:
         unshrunk = np.zeros(n_classes)
-        if design.n_rows < design.n_columns:
+        if design.n_rows - n_classes < design.n_columns:  # deviations from class means are dependent
             return *whiten_few_rows(design, n_classes), unshrunk
         sums = class_moments(design, n_classes, separate=False)
         return whiten_rows(design, sums), sums.means, sums.weight, unshrunk

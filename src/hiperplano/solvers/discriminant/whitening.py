@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, svd
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.labels import class_totals
-from hiperplano.linalg.orthogonal import is_present, merge_triangles, triangle_of
+from hiperplano.linalg.orthogonal import all_present, is_present, merge_triangles, triangle_of
 from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Factor, cholesky, from_triangle, inverse_root
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import (
@@ -120,11 +120,13 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
     (triangle,) = design.fold(_Triangle(means, scale / np.sqrt(total), only), merge_triangles)
     upper = np.zeros((len(scale), len(scale)))
     upper[: len(triangle)] = triangle
+    factor, method = from_triangle(upper, scale), Message("orthogonal factorisation of the rows")
+    rounding = relative_rounding(means if only is None else means[[only]], scale)
+    if scale.all() and all_present(factor.condition, rounding):  # spares the singular values, which take most time
+        return _from_factor(factor, scale, method, EPS * factor.condition)
     values, basis = svd(upper, full_matrices=False, check_finite=False)[1:]
-    present = is_present(values, basis, relative_rounding(means if only is None else means[[only]], scale))
-    method = Message("orthogonal factorisation of the rows")
+    present = is_present(values, basis, rounding)
     if present.all():
-        factor = from_triangle(upper, scale)
         return _from_factor(factor, scale, method, EPS * factor.condition)
     return _from_directions(values[present], basis[present], scale, method, squared=False)
 
@@ -152,7 +154,7 @@ def whiten_with_ridge(design: Design, sums: ClassMoments, only: int, ridge: floa
 
 
 def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, Array]:
-    """`whiten_rows` for fewer rows than columns, loaded into memory, without a matrix of shape (d, d).
+    """`whiten_rows` for rows that leave fewer degrees of freedom than columns, loaded into memory, without a matrix of shape (d, d).
 
     Parameters
     ----------
