@@ -319,9 +319,9 @@ def _as_array(values: Any) -> Any:
     """A numeric table or column of pandas or polars as an array; anything else unchanged."""
     if isinstance(values, np.ndarray) or type(values).__module__.partition(".")[0] not in ("pandas", "polars"):
         return values
-    kinds = values.dtypes if hasattr(values, "columns") else [getattr(values, "dtype", None)]
-    # Hashing polars types is slow.
-    numbers = all(_is_number(kind) for kind in {type(kind): kind for kind in kinds}.values())
+    # polars lists all names when asked for its columns, and is slow to hash its types.
+    kinds = list(values.dtypes) if hasattr(type(values), "columns") else [getattr(values, "dtype", None)]
+    numbers = all(map(_is_number, dict(zip(map(type, kinds), kinds, strict=True)).values()))
     return values.to_numpy() if numbers and hasattr(values, "to_numpy") else values
 
 
