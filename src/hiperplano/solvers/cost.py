@@ -48,7 +48,7 @@ _RECURRENCE = 1.0  # nanoseconds for each number of the rows, in a recurrence al
 _CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20
 
 _ESTIMATE = 5e5  # estimating the steps of conjugate gradients from a sample of rows and columns, in nanoseconds
-_ESTIMATE_GAIN = 4.0  # a look at a sample is taken only if it may save this many times its cost
+_ESTIMATE_GAIN = 2.0  # a look at a sample is taken only if it may save this many times its cost
 _PATIENCE = 1.5  # conjugate gradients may cost this many times a factorisation, as long as they seem to end by then
 _BESIDE_STEPS = 5  # column moments, first and last gradient, in steps of conjugate gradients
 _LEAST_STEPS = 4  # steps of conjugate gradients that even the largest penalty needs
