@@ -170,3 +170,8 @@ def test_one_logarithm_for_several_rows(n):
         assert again[0] == total
         np.testing.assert_array_equal(again[1], slope)
         np.testing.assert_allclose(again[2], losses.Logistic().curvature(y, far), rtol=1e-13, atol=1e-37)
+        weight = rng.uniform(0.5, 2.0, n)
+        weighted = losses.Logistic().total_slope_and_curvature(y, far, weight)
+        np.testing.assert_allclose(weighted[0], math.fsum(weight * losses.Logistic().value(y, far)), rtol=1e-14)
+        np.testing.assert_array_equal(weighted[1], weight * slope)
+        np.testing.assert_array_equal(weighted[2], weight * again[2])

@@ -51,14 +51,21 @@ class Logistic(NamedTuple):
         slope = _slope(y, odds)
         return _total(odds, beyond), slope
 
-    def total_slope_and_curvature(self, y: Array, score: Array) -> tuple[float, Array, Array]:
-        """Sum of all values, slopes and curvatures, all from one exponential."""
+    def total_slope_and_curvature(
+        self, y: Array, score: Array, weight: Array | None = None
+    ) -> tuple[float, Array, Array]:
+        """Weighted sum of all values, weighted slopes and curvatures, all from one exponential."""
         odds, beyond = _odds(y, score, _furthest(y))
         below = -1.0 - odds
         slope = odds / below
         curvature = np.divide(slope, below, out=below)
         slope *= y
-        return _total(odds, beyond), slope, curvature
+        if weight is None:
+            return _total(odds, beyond), slope, curvature
+        slope *= weight
+        curvature *= weight
+        total = float(weight @ np.log1p(odds, out=odds))
+        return total if beyond is None else total + float(weight @ beyond), slope, curvature
 
 
 def _furthest(y: Array) -> float:

@@ -221,11 +221,8 @@ class HessianSums:
         xp = block.xp
         x, y = self.scores.rows(block), block.y[:, 0]
         score = self.scores.of(x)[:, 0]
-        value, slope = value_and_slope(self.loss, y, score)
-        curvature = self.loss.curvature(y, score)
-        if block.weight is not None:
-            value, slope, curvature = value * block.weight, slope * block.weight, curvature * block.weight
-        totals = value.sum()[None], slope.sum()[None], curvature.sum()[None]
+        value, slope, curvature = total_slope_and_curvature(self.loss, y, score, block.weight)
+        totals = xp.asarray([value]), slope.sum()[None], curvature.sum()[None]
         if self.stays_sparse:
             both = block.transpose_dot(xp.stack([slope, curvature], axis=1))
             return *totals, both[:, 0], both[:, 1], block.weighted_products(curvature)
@@ -276,16 +273,11 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
     gradient : ndarray of shape (scores, size)
     hessian : ndarray of shape (scores·size, scores·size)
     """
-    of_all = getattr(loss, "total_slope_and_curvature", None)
-    if of_all is not None and block.weight is None:
-        value, slope, curvature = of_all(block.y[:, 0], theta[0] @ rows.T)
-        return np.array([value]), (slope @ rows)[None], weighted_gram(rows, curvature[:, None, None])
-    value, gradient, score = slope_sums(loss, block, rows, theta)
     if len(theta) == 1:
-        hessian = weighted_gram(rows, block.weighted(loss.curvature(block.y[:, 0], score))[:, None, None])
-    else:
-        hessian = softmax_gram(rows, shares(score), block.weight)
-    return value, gradient, hessian
+        total, slope, curvature = total_slope_and_curvature(loss, block.y[:, 0], theta[0] @ rows.T, block.weight)
+        return np.array([total]), (slope @ rows)[None], weighted_gram(rows, curvature[:, None, None])
+    value, gradient, score = slope_sums(loss, block, rows, theta)
+    return value, gradient, softmax_gram(rows, shares(score), block.weight)
 
 
 def slope_sums(loss: Any, block: Block, rows: Array, theta: Array) -> tuple[Array, Array, Array]:
@@ -317,6 +309,16 @@ def total_and_slope(loss: Any, y: Array, score: Array, weight: Array | None) -> 
         value = value * weight
         slope = slope * (weight if slope.ndim == 1 else weight[:, None])
     return float(value.sum()), slope
+
+
+def total_slope_and_curvature(loss: Any, y: Array, score: Array, weight: Array | None) -> tuple[float, Array, Array]:
+    """`total_and_slope`, and weighted curvatures, in one call if the loss offers that."""
+    of_all = getattr(loss, "total_slope_and_curvature", None)
+    if of_all is not None:
+        found: tuple[float, Array, Array] = of_all(y, score, weight)
+        return found
+    curvature = loss.curvature(y, score)
+    return *total_and_slope(loss, y, score, weight), curvature if weight is None else curvature * weight
 
 
 def weighted_gram(rows: Array, curvature: Array) -> Array:

@@ -154,7 +154,7 @@ def whiten_with_ridge(design: Design, sums: ClassMoments, only: int, ridge: floa
 
 
 def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, Array]:
-    """`whiten_rows` for rows that leave fewer degrees of freedom than columns, loaded into memory, without a matrix of shape (d, d).
+    """`whiten_rows` for fewer degrees of freedom than columns: rows in memory, and no matrix of shape (d, d).
 
     Parameters
     ----------
