@@ -101,6 +101,20 @@ def test_equal_rows_are_no_obstacle():
     assert violation(x, box, *best) <= 1e-6
 
 
+def test_targets_are_met_exactly_by_fewer_rows_than_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 310))
+    y = X[:, 0] + rng.normal(size=300)
+    model = LinearSVR(C=100.0).fit(X, y)
+    assert "active set" in str(model.solution_.method)
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+    # Without a bound that binds, the plane is the shortest one through all points, at the level that makes it so.
+    ones = np.linalg.solve(X @ X.T, np.ones(300))
+    level = (ones @ y) / ones.sum()
+    np.testing.assert_allclose(model.intercept_, level, rtol=1e-6)
+    np.testing.assert_allclose(model.coef_, np.linalg.pinv(X) @ (y - level), atol=1e-7)
+
+
 def test_equal_rows_count_twice():
     x, y, _ = table(n=150, d=240)
     y = np.where(y > 0, 1, -1)

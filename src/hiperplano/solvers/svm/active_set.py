@@ -62,22 +62,22 @@ def active_set(x: Array, box: Box, fit_intercept: bool, beta: Array, level: floa
         solve = _solver(products.of(rows), box.soft[rows]) if 0 < len(rows) <= x.shape[1] else None
         if solve is None:
             return None, done
-        tube = np.where(positive, box.epsilon, -box.epsilon)
-        right = (box.target - x @ coef - level - tube - box.soft * beta)[rows]
-        step = solve(right)
-        if fit_intercept:
-            ones = solve(np.ones(len(rows)))
-            rise = (float(step.sum()) + float(beta.sum())) / float(ones.sum())
-            step, level = step - rise * ones, level + rise
         low, high = box.low[rows], box.high[rows]
         if box.epsilon:
             low, high = np.where(positive[rows], 0.0, low), np.where(positive[rows], high, 0.0)
-        beta[rows] += step
+        tube, ones = np.where(positive, box.epsilon, -box.epsilon), solve(np.ones(len(rows)))
+        slope = box.target - x @ coef - level - box.soft * beta
+        for _ in range(2):  # the second step removes most of the error of the added diagonal
+            step = solve((slope - tube)[rows])
+            if fit_intercept:
+                rise = (float(step.sum()) + float(beta.sum())) / float(ones.sum())
+                step, level = step - rise * ones, level + rise
+            beta[rows] += step
+            coef = beta @ x
+            slope = box.target - x @ coef - level - box.soft * beta
         past = (beta[rows] <= low) | (beta[rows] >= high)
         if not 2 * past.sum() <= len(rows):  # or the solution is not finite
             return None, done + 1
-        coef = beta @ x
-        slope = box.target - x @ coef - level - box.soft * beta
         grows = (beta < box.high) & (slope > np.where(beta < 0.0, -box.epsilon, box.epsilon))
         falls = (beta > box.low) & (slope < np.where(beta > 0.0, box.epsilon, -box.epsilon))
         back = ~free & (grows | falls)
