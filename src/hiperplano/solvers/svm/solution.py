@@ -15,6 +15,7 @@ METHODS = {
     "newton": Message("Newton's method"),
     "dual": Message("dual coordinate ascent"),
     "interior": Message("an interior point method"),
+    "dual, active set": Message("dual coordinate ascent and an active set method"),
     "dual, newton": Message("dual coordinate ascent and Newton's method"),
     "dual, interior": Message("dual coordinate ascent and an interior point method"),
     "crammer_singer": Message("dual ascent over all classes"),
@@ -26,6 +27,7 @@ _NEWTON_REMEDY = Message(
 _REMEDIES = {
     "newton": _NEWTON_REMEDY,
     "interior": _NEWTON_REMEDY,
+    "dual, active set": _NEWTON_REMEDY,
     "dual, newton": _NEWTON_REMEDY,
     "dual, interior": _NEWTON_REMEDY,
     "dual": Message(
@@ -118,6 +120,7 @@ _SENTENCE_STARTS = {
     "newton": METHODS["newton"],
     "dual": Message("Dual coordinate ascent"),
     "interior": Message("An interior point method"),
+    "dual, active set": Message("Dual coordinate ascent and an active set method"),
     "dual, newton": Message("Dual coordinate ascent and Newton's method"),
     "dual, interior": Message("Dual coordinate ascent and an interior point method"),
     "crammer_singer": Message("Dual ascent over all classes"),

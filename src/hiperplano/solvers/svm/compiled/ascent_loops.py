@@ -22,6 +22,8 @@ _FIRST_LOOK = 20  # with a plain loss also after so many passes,
 _LATER = 1.5  # and after each further growth of their number by this factor
 _WINDOW = 8  # convergence is extrapolated from so many last passes,
 _FEWEST = 4.0  # and not before these
+# The number of free rows has settled if it is at least this share of that after half of the passes, or less.
+_SETTLED = 0.9
 _PATIENCE = 10  # the ascent ends after so many computed gaps between which no dual variable has moved
 _STILL = 1e-14  # violations of the optimality conditions up to this, in units of the scores, are rounding errors
 # The level is treated as a column of this squared length, as a share of a typical row's: the smaller of the two.
@@ -74,10 +76,11 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
     largest : largest violation of the optimality conditions
     losses, slack : Σ loss and Σ(loss − gain) of the rows, each at the time of its visit
     total : Σβ
+    n_free : number of free rows; rows that are not visited are at a bound
     """
     shuffle(order, size, used + 1)
     d = len(coef) - 1
-    largest, losses, slack, k = 0.0, 0.0, 0.0, 0
+    largest, losses, slack, n_free, k = 0.0, 0.0, 0.0, 0, 0
     while k < size:
         i = order[k]
         if k + _AHEAD < size:
@@ -98,6 +101,7 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
         stiffness = max(square[i] + pull + box.soft[i], 1e-300)
         new = _best_value(box, i, old, slope, stiffness)
         if is_free(box, i, new):
+            n_free += 1
             new = min(max(old + relaxation * (new - old), box.low[i]), box.high[i])
         step = new - old
         if step != 0.0:
@@ -106,7 +110,7 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
             total += step
             coef[d] += pull * step
             largest = max(largest, min(abs(slope) + box.epsilon, abs(step) * stiffness))
-    return size, largest, losses, slack, total
+    return size, largest, losses, slack, total, n_free
 
 
 @subroutine
@@ -197,7 +201,7 @@ def _typical_stiffness(square, soft, least):  # type: ignore[no-untyped-def]
 
 
 @loop
-def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, start):  # type: ignore[no-untyped-def]
+def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, coef, start):  # type: ignore[no-untyped-def]
     """Maximise over the dual variables up to a gap of tol·objective + floor, or until it takes too long.
 
     Parameters
@@ -208,6 +212,9 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
         Passes over all rows after which the ascent ends, unless it is expected to converge within as many more.
     early : float
         Share of these passes after which it ends if far more are expected to be needed.
+    enough : float64 of shape (m,)
+        Replaces the affordable passes if k < m rows are free and their number has settled: another method, which then
+        takes over, costs less.
     coef : float64 of shape (d + 1,)
         Σβ·x, followed by the level; overwritten with the last values.
     start : float64 of shape (n,)
@@ -240,9 +247,10 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
     size, beyond, used, still, trigger, look = n, np.inf, 0, 0, np.inf, float(_FIRST_LOOK)
     least, objective_there, work = np.inf, 0.0, 0.0
     relaxation, before = 1.0, np.inf
+    looked, n_before, n_looked = 1, n, n  # the number of free rows after so many passes, and after half of these
     while True:
         work += size / n
-        size, beyond, losses, slack, total = _one_pass(
+        size, beyond, losses, slack, total, n_free = _one_pass(
             x, indices, indptr, table, box, square, pull, coef, beta, order, size, beyond, total, used, relaxation
         )
         used += 1
@@ -258,7 +266,11 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, coef, sta
         wanted = control.tol * (0.5 * squares + losses) + control.floor
         history[used % _WINDOW_SIZE] = slack
         rests = beyond <= _STILL * control.unit
-        ended = used + 1 >= control.most or _is_hopeless(history, used, work, size / n, wanted, affordable, early)
+        if used >= 2 * looked:
+            looked, n_before, n_looked = used, n_looked, n_free
+        settles = n_free < len(enough) and n_free >= _SETTLED * n_before
+        limits = (enough[n_free], 1.0) if settles else (affordable, early)
+        ended = used + 1 >= control.most or _is_hopeless(history, used, work, size / n, wanted, *limits)
         # A level that has not converged adds to the slack of a plain loss, but not to the gap at the best level.
         due = used >= look and box.soft[0] == 0.0
         if ended or rests or due or slack <= min(2.0 * wanted, trigger):

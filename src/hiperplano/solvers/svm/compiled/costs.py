@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hiperplano.data.design import Array
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.compiled.normal_equations import Products
@@ -31,6 +32,7 @@ _CG_PRODUCTS, _FEW_CG_PRODUCTS = 25, 4  # products in a Newton step by conjugate
 _FEWEST_CG_PRODUCTS = 3  # a factorisation that costs less than so many products is computed at once
 _CG_ROWS_PER_COLUMN = 4  # with fewer, most rows can be separated: steps that are not exact then free them one by one
 _INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # of the interior point method, and products with all rows in each step
+_ACTIVE_SET_ROUNDS = 5  # of the active set method: 1 to 10
 FEW_PASSES = 10.0  # fewer passes of the ascent seldom solve anything, but prove a solution that is already there
 
 DENSE_CELLS = 2**20  # numbers of a sparse table that is made dense for Newton's method
@@ -130,6 +132,18 @@ def passes_of_interior(n: int, d: int) -> float:
     A step takes up to two of them; where it is stuck, few rows are free, and it takes half the time.
     """
     return 4 * interior_cost(n, d) / newton_step_cost(n, d, squared=False)
+
+
+def passes_before_active_set(rows: LoopRows) -> Array:
+    """Passes of the ascent on dense rows in half the time of the active set method, for each number of free rows.
+
+    Numbers from 0 to d − 1 are considered; none if memory does not hold the products of so many rows and their factor.
+    """
+    n, d = rows.n_rows, len(rows.shift)
+    n_free = np.arange(min(n + 1, d) if interior_fits(min(n, d), min(n, d)) else 0)
+    each_round = _INTERIOR_CALL + 2 * n * (_NEWTON_ROW + _NEWTON_NUMBER * d) + Costs.factor(d) * (n_free / d) ** 3
+    cost = n_free**2 * (d * _MULTIPLICATION) + _ACTIVE_SET_ROUNDS * each_round
+    return np.asarray(0.5 * cost / ascent_pass_cost(rows))
 
 
 def sparse_newton_cost(rows: LoopRows, squared: bool) -> float:

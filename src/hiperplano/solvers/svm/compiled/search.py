@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.svm.active_set import active_set, free_rows
 from hiperplano.solvers.svm.compiled.costs import (
     DENSE_CELLS,
     affordable_passes,
@@ -13,6 +14,7 @@ from hiperplano.solvers.svm.compiled.costs import (
     interior_fits,
     newton_cost,
     newton_step_cost,
+    passes_before_active_set,
     products_before_factor,
     takes_few_steps,
 )
@@ -26,6 +28,7 @@ _INTERIOR_SHARE = 0.5  # tolerance of the interior point method, as a share of `
 _EXACT = 1e-14  # relative gap to which small tables are solved
 POLISHING = 200  # most passes for that
 _POLISHED_FLOOR = 1e-3  # absolute gap of small tables, as a share of that of others
+_NEVER = np.empty(0)  # no number of free rows ends an ascent
 
 
 class Search:
@@ -69,14 +72,43 @@ class Search:
         names = ["dual"] if "dual" in self.methods else []
         return ", ".join(names + [each for each in self.methods if each != "dual"][-1:])
 
-    def ascend(self, affordable: float = np.inf) -> None:
-        """Dual coordinate ascent, for about `affordable` passes; if that is a limit, at most half of those left."""
+    def ascend(self, affordable: float = np.inf, enough: Array = _NEVER) -> None:
+        """Dual coordinate ascent, for about `affordable` passes; if that is a limit, at most half of those left.
+
+        Once the number k of free rows has settled, enough[k] are the affordable passes, if there is such an entry.
+        """
         from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
 
         self._note("dual")
         control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else self.left // 2))
         early = _EARLY_END if self._knows_costs else 1.0
-        self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, early, self.coef, self.beta)))
+        limits = affordable, early, enough
+        self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, *limits, self.coef, self.beta)))
+
+    def ascend_then_active_set(self, affordable: float) -> None:
+        """Dual coordinate ascent on dense rows, for about `affordable` passes, then the active set method.
+
+        The latter needs fewer free rows than columns. It may start as soon as their number has settled, and the ascent
+        has taken half the time that it would.
+        """
+        enough = passes_before_active_set(self.rows)
+        self.ascend(affordable, enough)
+        if not self.proved and self.left > 0 and free_rows(self.box, self.beta).sum() < len(enough):
+            self.active_set()
+
+    def active_set(self) -> None:
+        """The active set method on dense rows, from the last result of the ascent."""
+        from hiperplano.solvers.svm.compiled.ascent_loops import certificate
+
+        best, rounds = active_set(self.rows.matrix, self.box, self.control.fit_intercept, self.beta, self.coef[-1])
+        if best is None:
+            self.found = self.found._replace(passes=self.found.passes + rounds)
+            return
+        self._note("active set")
+        coef, mismatch = np.append(best.coef, best.level), np.zeros(len(best.coef))
+        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, best.beta, mismatch)
+        self._take(Found(coef, beta, objective, gap, rounds))
+        self.coef, self.beta = self._pull(beta, coef[-1]), beta.copy()
 
     def newton(self, share: float = 1.0) -> None:
         """Newton's method on dense rows, from the best result so far, with a share of the remaining passes.
@@ -159,7 +191,7 @@ class Search:
         )
         here.beta = self.beta.copy()
         here.coef = here._pull(here.beta, self.coef[-1])
-        here.ascend(affordable_passes(here.rows, bool(here.box.soft[0])))
+        here.ascend_then_active_set(affordable_passes(here.rows, bool(here.box.soft[0])))
         if not here.proved:
             here.second_order()
         for method in here.methods:

@@ -2,7 +2,8 @@
 
 Dual coordinate ascent is fast if C is small, if rows are sparse, or if there are no more rows than columns. Otherwise
 it may converge very slowly. So it gets about half the time that the cheapest other method is expected to take
-(`costs.py`). If there are far fewer rows than columns, the other methods work in the span of the rows.
+(`costs.py`). Where it leaves fewer free rows than columns, the active set method mostly finds the exact solution from
+there. If there are far fewer rows than columns, the other methods work in the span of the rows.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def solve_dense(search: Search, few: bool) -> None:
     squared = bool(search.box.soft[0])
     cost = Costs(n, d, 1.0, 1).row_products / ascent_pass_cost(rows) if wide else affordable_passes(rows, squared)
     if cost and not (squared and n > _TALL_ROWS_PER_COLUMN * d):
-        search.ascend(cost)
+        search.ascend_then_active_set(cost)
     if not search.proved and search.left > 0:
         if wide:
             search.newton_in_span()
