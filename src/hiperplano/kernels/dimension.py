@@ -9,13 +9,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from hiperplano.data.block import Array
+from hiperplano.data.finite import LARGEST, SMALLEST
 from hiperplano.kernels.algebra import Constant, Kernel, Product, Scaled, Sum
 from hiperplano.kernels.inner_product import Linear, Polynomial
 from hiperplano.kernels.matrix import dense_if_small
 
 _ROWS = 4  # rows per feature from which solvers in the features are faster than those on the Gram matrix
-
-_LARGEST = 1e100  # the largest number that validation accepts in a column; solvers do not handle larger ones
 
 
 def n_features(kernel: Kernel, n_columns: int) -> float:
@@ -40,7 +39,7 @@ def n_features(kernel: Kernel, n_columns: int) -> float:
 def few_features(kernel: Kernel, X: Any, n_rows: int) -> Array | None:
     """The features of all rows in float64, of shape (n, features), if there are far fewer features than rows.
 
-    None otherwise, and for features whose squares might overflow.
+    None otherwise, and for features whose squares might overflow or underflow.
 
     Parameters
     ----------
@@ -56,4 +55,5 @@ def few_features(kernel: Kernel, X: Any, n_rows: int) -> Array | None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         found = np.asarray(kernel.features(np.asarray(rows, dtype=np.float64)), dtype=np.float64)
-    return found if found.min(initial=0.0) > -_LARGEST and found.max(initial=0.0) < _LARGEST else None
+    sizes = np.maximum(found.max(axis=0, initial=0.0), -found.min(axis=0, initial=0.0))
+    return found if ((sizes < LARGEST) & ((sizes > SMALLEST) | (sizes == 0.0))).all() else None

@@ -76,7 +76,7 @@ class KrylovSpace:
 
     def _inverse(self, inside: Array, shift: float) -> Array:
         bands = self.bands + np.array([[shift], [0.0]])
-        return np.asarray(solveh_banded(bands, inside, lower=True, check_finite=False))
+        return _solve_tridiagonal(bands, inside)
 
 
 class ShiftedSolutions(NamedTuple):
@@ -272,7 +272,16 @@ class _KrylovSpaces:
         for number, shift in enumerate(self._shifts.tolist() if dimension else ()):
             shifted = self._bands[column, :, :dimension] + np.array([[shift], [0.0]])
             try:
-                weights[:, number] = solveh_banded(shifted, first, lower=True, check_finite=False)
+                weights[:, number] = _solve_tridiagonal(shifted, first)
             except LinAlgError:
                 self._wanted[column, number] = False
         return np.asarray(self._basis[column, :dimension].T @ weights)
+
+
+def _solve_tridiagonal(bands: Array, right: Array) -> Array:
+    """Solve with a positive definite tridiagonal matrix, given by its diagonal and the band below it."""
+    if len(right) != 1:
+        return np.asarray(solveh_banded(bands, right, lower=True, check_finite=False))
+    if not bands[0, 0] > 0:  # SciPy's function refuses matrices of one row
+        raise LinAlgError("not positive definite")
+    return np.asarray(right / bands[0, 0])

@@ -54,7 +54,8 @@ class SymmetricTiles:
         number = {each.start: place for place, each in enumerate(self.cuts)}
 
         def fill(rows: slice, columns: slice, out: Array) -> None:
-            out[...] = self._tiles[number[rows.start], number[columns.start]]
+            with np.errstate(over="ignore"):  # infinities are found in the first product
+                out[...] = self._tiles[number[rows.start], number[columns.start]]
 
         return SymmetricTiles(self.n, dtype, fill, np.array([0, *(each.stop for each in self.cuts)]))
 

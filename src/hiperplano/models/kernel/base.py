@@ -15,7 +15,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory, require_memory
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import InvalidData
-from hiperplano.kernels import Kernel, KernelMatrix, Precomputed, resolve_kernel
+from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed, resolve_kernel
 from hiperplano.kernels.validity import refuse_invalid_gram
 from hiperplano.messages import Message
 
@@ -69,6 +69,9 @@ class KernelModel(BaseEstimator):
         )
         if isinstance(found, Precomputed):
             refuse_invalid_gram(X, type(self).__name__)
+        elif not isinstance(found, Function):  # its values are checked when they are computed
+            with np.errstate(over="ignore", invalid="ignore"):
+                refuse_infinite(self, found, found.diagonal(X))
         return found
 
     def _rows_of(self, design: InMemory) -> Any:
@@ -102,12 +105,12 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def refuse_infinite(model: Any, coef: Array) -> None:
-    """Raise an error if kernel values overflow, since no coefficient is finite then."""
-    if not np.isfinite(coef).all():
+def refuse_infinite(model: Any, kernel: Kernel, numbers: Array) -> None:
+    """Raise an error if kernel values of rows with themselves, or coefficients, are not finite."""
+    if not np.isfinite(numbers).all():
         raise InvalidData(
             "{model}: the kernel {kernel} has values beyond the range of float64 on these rows, or its equations have "
             "no finite solution. Standardise the columns, or take a smaller gamma or degree.",
             model=type(model).__name__,
-            kernel=str(model.kernel_),
+            kernel=str(kernel),
         )

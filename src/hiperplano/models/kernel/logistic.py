@@ -157,7 +157,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
             max_iter=max_iter or 1,
             seed=seed_of(self.random_state),
         )
-        refuse_infinite(self, solution.coef)
+        refuse_infinite(self, self.kernel_, solution.coef)
         self.solution_, self.n_iter_, self.intercept_ = solution, solution.n_iter, solution.intercept
         self.dual_coef_ = solution.coef[0] if len(solution.coef) == 1 else np.ascontiguousarray(solution.coef.T)
         self._keep_rows(rows, solution.rows)

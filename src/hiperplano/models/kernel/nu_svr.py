@@ -109,7 +109,8 @@ class NuSVR(SVR):
         rows, target = self._square(design, n_given), np.ascontiguousarray(design.arrays()[1][:, 0], dtype=np.float64)
         self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         bound = C * weights_of(design)
-        machines, self.epsilon_ = solve_nu_regression(target, bound, nu, self.kernel_, rows, control)
-        self._publish_machines(design, n_given, machines, control)
+        solved = solve_nu_regression(target, bound, nu, self.kernel_, rows, control)
+        self.epsilon_ = float(solved.margin[0])
+        self._publish_machines(design, n_given, solved.machines, control)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self

@@ -58,7 +58,7 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
 
     def _publish(self, problem: RidgeProblem, solution: KernelSolution, one_target: bool) -> Self:
         self.kernel_ = problem.gram.kernel
-        refuse_infinite(self, solution.coef)
+        refuse_infinite(self, self.kernel_, solution.coef)
         self.solution_ = solution = replace(solution, objective=solution.objective * problem.unit)
         self.n_iter_ = solution.n_iter
         self.dual_coef_ = solution.coef[0] if one_target else np.ascontiguousarray(solution.coef.T)

@@ -120,7 +120,7 @@ class SupportVectorModel(KernelModel):
             Order of the design's rows in the machines.
         """
         weights = machines.beta
-        refuse_infinite(self, weights)
+        refuse_infinite(self, self.kernel_, weights)
         chosen = np.flatnonzero(weights.any(axis=1))
         places = chosen if order is None else order[chosen]
         self.support_ = design.row_numbers()[places].astype(np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -65,6 +65,19 @@ class Control:
         return replace(self, max_steps=min(self.max_steps, _STEPS_IN_VAIN * n_rows))
 
 
+class _Solved(Protocol):
+    """Results of machines, with the steps and the violation of each."""
+
+    @property
+    def steps(self) -> Array: ...
+
+    @property
+    def violation(self) -> Array: ...
+
+
+_Result = TypeVar("_Result", bound=_Solved)
+
+
 def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
     """Solve the dual problem of a model with one machine. `x` is the Gram matrix if the kernel is precomputed."""
     n = x.shape[0]
@@ -81,12 +94,12 @@ def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control
 
 
 def solve_by_planes(
-    smo: Callable[[Control], Machines],
-    planes: Callable[[Machines | None], Machines | None],
+    smo: Callable[[Control], _Result],
+    planes: Callable[[_Result | None], _Result | None],
     n_rows: int,
     control: Control,
     smo_first: bool,
-) -> Machines:
+) -> _Result:
     """Solve machines of a kernel with few features: by SMO those that take few steps, others as planes.
 
     Parameters

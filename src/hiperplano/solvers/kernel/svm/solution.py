@@ -15,7 +15,7 @@ from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.solution import Solution
 
-_METHOD = Message("SMO with working sets")
+SMO = Message("SMO with working sets")
 PLANES = Message("the linear solver in the features of the kernel")
 
 
@@ -82,7 +82,17 @@ class Machines:
     n_bound: Array
     rounding: Array
     unbounded: Array
-    method: Message = _METHOD
+    method: Message = SMO
+
+    @classmethod
+    def none(cls, n_rows: int, count: int, method: Message = SMO) -> Self:
+        """Machines that are yet to be solved: all dual coefficients are 0, and the violation is infinite."""
+        intercept, lower, gap, rounding = np.zeros((4, count))
+        steps, n_bound = np.zeros((2, count), dtype=np.int64)
+        violation, unbounded = np.full(count, np.inf), np.zeros(count, dtype=bool)
+        return cls(
+            np.zeros((n_rows, count)), steps, violation, intercept, lower, gap, n_bound, rounding, unbounded, method
+        )  # fmt: skip
 
     @classmethod
     def of(
@@ -91,7 +101,7 @@ class Machines:
         found: Sequence[Minimum],
         members: Sequence[Array],
         n_rows: int,
-        method: Message = _METHOD,
+        method: Message = SMO,
     ) -> Self:
         """Collect single solutions.
 
@@ -100,13 +110,7 @@ class Machines:
         members : sequence of ndarray of int
             Rows of each problem.
         """
-        count = len(found)
-        violation, intercept, lower, gap, rounding = np.zeros((5, count))
-        steps, n_bound = np.zeros((2, count), dtype=np.int64)
-        unbounded = np.zeros(count, dtype=bool)
-        machines = cls(
-            np.zeros((n_rows, count)), steps, violation, intercept, lower, gap, n_bound, rounding, unbounded, method
-        )  # fmt: skip
+        machines = cls.none(n_rows, len(found), method)
         for place, (problem, end, rows) in enumerate(zip(problems, found, members, strict=True)):
             machines.put(place, problem, end, rows)
         return machines

@@ -39,7 +39,8 @@ def factored(matrix: Array, right: Array, alphas: Array, start: Array | None) ->
         that are close to each other. None to factor it in float64 for each penalty.
     """
     found = np.full((len(right), len(alphas), right.shape[1]), np.nan)
-    if start is not None:
+    largest = len(matrix) * (float(matrix.diagonal().max(initial=0.0)) + float(alphas.max()))
+    if start is not None and largest < float(np.finfo(np.float32).max):
         single = matrix.astype(np.float32)
         for chosen in groups(alphas):
             found[:, chosen] = _improved(matrix, single, right, alphas[chosen], start[:, chosen])

@@ -34,17 +34,58 @@ def exact_duals(problem: DualProblem, features: Array, beta: Array, plane: Array
     beta = np.where(problem.high - beta <= near, problem.high, np.where(beta - problem.low <= near, problem.low, beta))
     free = np.flatnonzero(problem.free(beta))
     columns = np.column_stack([features, np.ones(len(features))])
-    unit = np.sqrt(np.square(columns).mean(axis=0))
-    unit[unit == 0.0] = 1.0
-    columns /= unit
-    size = 1.0 / np.linalg.norm(columns[free], axis=1)
-    rows = columns[free] * size[:, None]
     margin = problem.target[free] - problem.width * np.sign(beta[free])
-    plane = plane * unit
-    for _ in range(_STEPS):
-        plane = plane + np.linalg.lstsq(rows, size * (margin - columns[free] @ plane), rcond=_RANK)[0]
-    pull = plane / unit**2  # in units of the scaled columns
-    pull[-1] = 0.0
-    for _ in range(_STEPS):
-        beta[free] += size * np.linalg.lstsq(rows.T, pull - beta @ columns, rcond=_RANK)[0]
+    bound = beta.copy()
+    bound[free] = 0.0
+    beta[free] = exact_free_duals(
+        columns[free], margin, beta[free], bound @ columns, plane, np.zeros(1), column_units(columns)
+    )
     return np.clip(beta, problem.low, problem.high)
+
+
+def column_units(columns: Array) -> Array:
+    """Root mean square of every column; 1 for columns of zeros."""
+    unit = np.sqrt(np.square(columns).mean(axis=0))
+    return np.where(unit == 0.0, 1.0, unit)
+
+
+def exact_free_duals(
+    rows: Array, margin: Array, duals: Array, rest: Array, plane: Array, sums: Array, unit: Array
+) -> Array:
+    """Free dual variables whose sum over their rows, plus `rest`, is the plane through these rows.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, q)
+        Features of the free rows, followed by columns without a penalty.
+    margin : ndarray of shape (m,)
+        Scores of these rows.
+    duals : ndarray of shape (m,)
+        Approximate values.
+    rest : ndarray of shape (q,)
+        Sum over the rows at a bound.
+    plane : ndarray of shape (q,)
+        Approximate coefficients.
+    sums : ndarray
+        Sums over all rows of the columns without a penalty, which are the last ones.
+    unit : ndarray of shape (q,)
+        Sizes of the columns.
+    """
+    m, q = rows.shape
+    free = slice(q - len(sums), q)  # columns without a penalty
+    square = float(np.square(unit[: free.start]).mean())  # plane and margin are divided by it, so that units cancel
+    rows, plane, penalty = rows / unit, plane * unit / square, square / unit**2
+    penalty[free] = 0.0
+    # rows·plane = margin, and penalty·plane − duals·rows = rest, or less the given sums for columns without a penalty
+    matrix = np.block([[rows, np.zeros((m, m))], [np.diag(penalty), -rows.T]])
+    rest = rest / unit
+    rest[free] -= sums / unit[free]
+    right = np.append(margin / square, rest)
+    height = np.linalg.norm(matrix, axis=1)
+    matrix, right = matrix / height[:, None], right / height
+    size = np.linalg.norm(matrix, axis=0)
+    matrix /= size
+    found = np.append(plane, duals) * size
+    for _ in range(_STEPS):
+        found = found + np.linalg.lstsq(matrix, right - matrix @ found, rcond=_RANK)[0]
+    return np.asarray((found / size)[q:])
