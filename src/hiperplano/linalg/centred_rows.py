@@ -17,6 +17,7 @@ from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
 _ALIKE = 0.1  # least mean squared norm of the columns, as a share of the largest, for columns of similar norm
+_EQUAL = 1e-14  # relative difference of inner products of equal rows, whose weights are rounded
 _CANCELLED = 1e-3  # share of the squares left after centring, below which products of sparse rows lose too many digits
 
 
@@ -83,6 +84,13 @@ class CentredRows:
         if not self.is_sparse:
             return False
         return float(self.squares.max()) <= _CANCELLED * float((self._raw_squares + self._middle).max())
+
+    @property
+    def repeat(self) -> bool:
+        """Whether some sparse rows are equal, judged by their inner products with a random vector."""
+        vector = np.random.default_rng(0).uniform(1.0, 2.0, len(self.length))
+        products = np.sort((self.x @ vector) / self.root[:, 0])
+        return bool((np.diff(products) <= _EQUAL * np.abs(products[1:])).any())
 
     @property
     def free_direction(self) -> Array:
