@@ -63,6 +63,16 @@ class CentredRows:
             return np.asarray(np.einsum("ij,ij->i", self.x, self.x))
         return np.maximum(self._raw_squares - 2 * self._along + self._middle, 0.0)
 
+    @property
+    def unit_squares(self) -> Array:
+        """Squared norms of the centred rows with columns at unit length, of shape (n,)."""
+        unit = np.square(reciprocal(self.length))
+        if not self.is_sparse:
+            return np.asarray(np.square(self.x) @ unit)
+        root, weighted = self.root[:, 0], unit * self.mean
+        raw = self.x.multiply(self.x) @ unit
+        return np.maximum(raw - 2 * root * (self.x @ weighted) + np.square(root) * float(self.mean @ weighted), 0.0)
+
     @cached_property
     def sum_of_squares(self) -> float:
         """Sum of the squares of all entries of the centred rows."""

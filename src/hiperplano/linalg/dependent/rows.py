@@ -81,8 +81,11 @@ def by_independent_rows(rows: CentredRows, free: Array, tol: float) -> MinimumNo
 def _corrected(
     rows: CentredRows, free: Array, kept: Array, others: Array, shares: Array, inverse: Callable[[Array], Array]
 ) -> Array | None:
-    """Tᵀ with T·B = C up to rounding, from an approximation; None if there is none, since rows are independent."""
-    lengths = np.sqrt(rows.squares + np.square(free))
+    """Tᵀ with T·B = C up to rounding, from an approximation; None if there is none, since rows are independent.
+
+    Errors are measured with columns at unit length, so that a short column counts as much as a long one.
+    """
+    lengths = np.sqrt(rows.unit_squares + np.square(free / (float(np.linalg.norm(free)) or 1.0)))
     whole, largest = np.zeros((len(free), len(others))), np.inf  # the largest error, in units of its rounding error
     for _ in range(_MOST_CORRECTIONS):
         whole[kept], whole[others, np.arange(len(others))] = -shares, 1.0
@@ -96,12 +99,13 @@ def _corrected(
 
 
 def _combinations(rows: CentredRows, free: Array, shares: Array) -> tuple[Array, Array]:
-    """Norms of combinations of rows, of shape (k,), and their inner products with all rows, of shape (n, k)."""
+    """Norms of combinations of rows with columns at unit length, of shape (k,), and their products with all rows."""
+    unit, free_unit = reciprocal(rows.length), 1.0 / (float(np.linalg.norm(free)) or 1.0)
     squares, products = np.empty(shares.shape[1]), np.empty_like(shares)
     step = max(1, _CELLS // max(1, len(rows.length)))
     for start in range(0, shares.shape[1], step):
         part = slice(start, start + step)
         sums, along = rows.combined(shares[:, part]), free @ shares[:, part]
-        squares[part] = np.einsum("ij,ij->i", sums, sums) + np.square(along)
+        squares[part] = np.square(sums * unit).sum(axis=1) + np.square(free_unit * along)
         products[:, part] = rows.scores(sums) + np.multiply.outer(free, along)
     return np.sqrt(squares), products
