@@ -242,15 +242,13 @@ def _by_conjugate_gradients(
     """Conjugate gradients in the span of the rows; None if `max_iter` steps are not enough, or will not be.
 
     Without a penalty, linearly dependent rows may not fit their targets. Steps for X·Xᵀ do not converge then, but steps
-    for XᵀX do. If rows are equal, these are taken at once.
+    for XᵀX do. They are taken at once if rows are equal, and later if the pattern of stored numbers shows dependence.
     """
     method, rank = Message("conjugate gradients in the span of the rows"), _rank(rows, fit_intercept)
-    may_depend = rows.is_sparse and not alpha.any()
-    found = None
-    if not (may_depend and rows.repeat):
-        found = solve_by_row_steps(rows, alpha, fit_intercept, tol, max_iter, single)
+    repeat = rows.is_sparse and not alpha.any() and rows.repeat
+    found = None if repeat else solve_by_row_steps(rows, alpha, fit_intercept, tol, max_iter, single)
     error = found.gap * found.condition if found is not None else 0.0
-    if found is None and may_depend:
+    if repeat or (found is None and rows.is_sparse and not alpha.any() and _depend(rows, alpha, fit_intercept)):
         found = solve_by_column_steps(rows, tol, max_iter)
         if found is not None:
             rank, error = min(rank, int(structural_rank(rows.x))), found.gap * float(np.sqrt(found.condition))
