@@ -107,6 +107,35 @@ def test_fewer_rows_than_columns_decide_by_the_nearest_plane():
     assert not len(shrunk.solution_.singular)
 
 
+@pytest.mark.parametrize("scales", [1.0, 1e4])
+@pytest.mark.parametrize(("n", "n_classes"), [(70, 2), (70, 3), (170, 5), (30, 2)])
+def test_fewer_rows_in_a_class_than_columns(n, n_classes, scales):
+    """Eigenvectors of each covariance, at unit variance, with a standard deviation of 1e-4 in all other directions."""
+    rng = np.random.default_rng(n)
+    X = (rng.normal(size=(n, 40)) @ rng.normal(size=(40, 40))) * np.geomspace(1.0, scales, 40)
+    y, weight = np.arange(n) % n_classes, rng.choice([1.0, 2.0, 3.0], n)
+    if n_classes == 5:
+        y[:100] = 0  # one class with enough rows
+    with pytest.warns(SingularWarning):
+        model = QuadraticDiscriminantAnalysis().fit(X, y, sample_weight=weight)
+    means = np.array([np.average(X[y == k], axis=0, weights=weight[y == k]) for k in range(n_classes)])
+    each = [np.cov(X[y == k].T, aweights=weight[y == k], ddof=0) for k in range(n_classes)]
+    spread = np.sqrt(sum(one.diagonal() for one in each) + np.square(np.diff(means, axis=0)).sum(axis=0))
+    basis = np.linalg.svd((X - X.mean(axis=0)) / spread)[2][: min(n - 1, 40)]
+    scores = []
+    for k in range(n_classes):
+        values, turn = np.linalg.eigh(basis @ (each[k] / np.outer(spread, spread)) @ basis.T)
+        values = np.maximum(values, 1e-8 if values[0] < 1e-10 else 0.0)
+        apart = (X - means[k]) / spread @ basis.T @ turn
+        prior = weight[y == k].sum() / weight.sum()
+        scores.append(np.log(prior) - 0.5 * (np.square(apart) / values).sum(axis=1) - 0.5 * np.log(values).sum())
+    scores = np.column_stack(scores)
+    ours = model.decision_function(X)
+    ours, scores = (ours, scores) if n_classes > 2 else (ours, scores[:, 1] - scores[:, 0])
+    np.testing.assert_allclose(ours, scores, rtol=1e-6, atol=1e-6 * np.abs(scores).max())
+    assert len(model.solution_.singular) == (4 if n_classes == 5 else n_classes)
+
+
 @pytest.mark.parametrize("shape", [(24, 40), (24, 24), (30, 400)])
 def test_few_rows_with_a_share_of_the_identity_are_gaussians_of_all_columns(shape):
     rng = np.random.default_rng(0)

@@ -17,6 +17,7 @@ from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
 _ALIKE = 0.1  # least mean squared norm of the columns, as a share of the largest, for columns of similar norm
+_EQUAL = 1e-14  # relative difference of inner products of equal rows, whose weights are rounded
 _CANCELLED = 1e-3  # share of the squares left after centring, below which products of sparse rows lose too many digits
 
 
@@ -62,6 +63,16 @@ class CentredRows:
             return np.asarray(np.einsum("ij,ij->i", self.x, self.x))
         return np.maximum(self._raw_squares - 2 * self._along + self._middle, 0.0)
 
+    @property
+    def unit_squares(self) -> Array:
+        """Squared norms of the centred rows with columns at unit length, of shape (n,)."""
+        unit = np.square(reciprocal(self.length))
+        if not self.is_sparse:
+            return np.asarray(np.square(self.x) @ unit)
+        root, weighted = self.root[:, 0], unit * self.mean
+        raw = self.x.multiply(self.x) @ unit
+        return np.maximum(raw - 2 * root * (self.x @ weighted) + np.square(root) * float(self.mean @ weighted), 0.0)
+
     @cached_property
     def sum_of_squares(self) -> float:
         """Sum of the squares of all entries of the centred rows."""
@@ -83,6 +94,13 @@ class CentredRows:
         if not self.is_sparse:
             return False
         return float(self.squares.max()) <= _CANCELLED * float((self._raw_squares + self._middle).max())
+
+    @property
+    def repeat(self) -> bool:
+        """Whether some sparse rows are equal, judged by their inner products with a random vector."""
+        vector = np.random.default_rng(0).uniform(1.0, 2.0, len(self.length))
+        products = np.sort((self.x @ vector) / self.root[:, 0])
+        return bool((np.diff(products) <= _EQUAL * np.abs(products[1:])).any())
 
     @property
     def free_direction(self) -> Array:

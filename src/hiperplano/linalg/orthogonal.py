@@ -14,7 +14,7 @@ from hiperplano.data.design import Array, Sums
 from hiperplano.linalg.triangular import Columns
 
 _EPS = float(np.finfo(float).eps)
-_IN_RELATION = 1e-6  # least share of a column in a null direction for which it counts as part of the linear relation
+IN_RELATION = 1e-6  # least share of a column in a null direction for which it counts as part of the linear relation
 
 
 def triangle_of(rows: Array) -> Array:
@@ -145,5 +145,5 @@ def dependent_columns(scale: Array, found: Directions | None) -> Array:
     """
     dependent = scale == 0
     if found is not None:
-        dependent[~dependent] = np.abs(found.null).max(axis=1, initial=0.0) > _IN_RELATION
+        dependent[~dependent] = np.abs(found.null).max(axis=1, initial=0.0) > IN_RELATION
     return np.flatnonzero(dependent)

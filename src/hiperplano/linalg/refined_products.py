@@ -18,7 +18,7 @@ from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
-_MOST_LOST = 0.1  # largest rounding error times condition number for which refinement converges
+MOST_LOST = 0.1  # largest rounding error times condition number for which refinement converges
 # The same for trials, whose steps show whether they converge: the 1-norm overestimates by up to √n. Trials halve
 # the time if columns have common directions (1,200×2,000 and 1,000×3,000 with alpha = 1).
 _MOST_LOST_IN_TRIAL = 5.0
@@ -72,7 +72,7 @@ def too_few_digits(rows: CentredRows, alpha: Array) -> bool:
     """
     n, squares = len(rows.root), np.sort(np.square(rows.length))
     shortest = float(squares[: max(len(squares) - n + 1, 0)].sum()) / n + float(alpha.min())
-    most = _MOST_LOST_IN_TRIAL if rows.alike_columns else _MOST_LOST
+    most = _MOST_LOST_IN_TRIAL if rows.alike_columns else MOST_LOST
     return float(np.finfo(np.float32).eps) * np.sqrt(n) * float(squares[-1]) > most * shortest
 
 
@@ -113,7 +113,7 @@ def solve_refined(
     lower, failed = factor(matrix.T, lower=1, clean=0, overwrite_a=1)
     reciprocal = 0.0 if failed else float(condition(lower, norm, uplo="L")[0])
     rounding = float(np.finfo(kind).eps)
-    if not rounding <= (_MOST_LOST_IN_TRIAL if trial else _MOST_LOST) * reciprocal:
+    if not rounding <= (_MOST_LOST_IN_TRIAL if trial else MOST_LOST) * reciprocal:
         return None
 
     def inverse(right: Array) -> Array:
@@ -121,6 +121,29 @@ def solve_refined(
         size[size == 0] = 1.0
         return np.asarray(solve(lower, (right / size).astype(kind), lower=1)[0] * (size * square))
 
+    return refine(inverse, reciprocal, rounding, product, right, alpha, free, tol, trial)
+
+
+def refine(
+    inverse: Callable[[Array], Array],
+    reciprocal: float,
+    rounding: float,
+    product: Callable[[Array], Array],
+    right: Array,
+    alpha: float,
+    free: Array,
+    tol: float,
+    trial: bool = False,
+) -> Refined | None:
+    """The same from an approximate inverse; None if refinement does not converge.
+
+    Parameters
+    ----------
+    inverse : callable
+        Multiplies an array of shape (n, k) by the inverse.
+    reciprocal, rounding : float
+        Reciprocal condition number of the matrix, and the precision of the inverse relative to the condition number.
+    """
     shares, left = np.zeros_like(right), right
     # Initial estimate, until two steps show the rate.
     change, shrinking = np.zeros(right.shape[1]), min(rounding / reciprocal, SLOW)

@@ -15,8 +15,8 @@ from hiperplano.errors import NotAvailable
 from hiperplano.linalg.orthogonal import dependent_columns, directions
 from hiperplano.linalg.triangular import Columns, Factor
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import normal_equations, summed_residual_squares
+from hiperplano.solvers.least_squares.orthogonal import factorise
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.stats.slopes import Slopes
 from hiperplano.stats.summary import coefficient_names

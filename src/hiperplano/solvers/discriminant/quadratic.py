@@ -6,18 +6,22 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+from scipy.linalg import svd
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
-from hiperplano.linalg.orthogonal import is_present, triangle_of
+from hiperplano.linalg.orthogonal import all_present, is_present, triangle_of
+from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, cholesky
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_moments
 from hiperplano.solvers.discriminant.linear import Shrinkage
 from hiperplano.solvers.discriminant.row_directions import RowDirections, few_rows
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, shrunk_covariance
 from hiperplano.solvers.discriminant.whitening import (
+    EXACT_SQUARE,
     Whitening,
     relative_rounding,
+    rotated_rows,
     whiten_covariance,
     whiten_rows,
     whiten_with_ridge,
@@ -188,20 +192,44 @@ def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tu
         return [one.matrix for one in whitenings], log_det, np.array([], dtype=int)
     basis, spread = _directions_of_rows(whitenings, sums)
     matrices, log_det, singular = [], np.zeros(len(whitenings)), []
+    rounding = relative_rounding(sums.means, 1.0 / spread)
+    rounding = rounding if basis is None else np.abs(basis @ rounding)
     for k, one in enumerate(whitenings):
-        values, turn = np.linalg.svd(one.root / spread @ basis.T)[1:]
-        values = np.pad(values, (0, len(basis) - len(values)))
-        rounding = np.abs(basis @ relative_rounding(sums.means, 1.0 / spread))
-        if not is_present(values, turn, np.maximum(rounding, one.error)).all():
+        rows = one.root / spread if basis is None else one.root / spread @ basis.T
+        if len(rows) < rows.shape[1]:
             singular.append(k)
-            values = np.maximum(values, _THICKNESS)
-        matrices.append((basis.T @ turn.T) / spread[:, None] / values)
-        log_det[k] = 2.0 * float(np.log(values).sum())
+            inverse, log_det[k] = _with_thickness(rows)
+        else:
+            values, turn = np.linalg.svd(rows)[1:]
+            if not is_present(values, turn, np.maximum(rounding, one.error)).all():
+                singular.append(k)
+                values = np.maximum(values, _THICKNESS)
+            inverse, log_det[k] = turn.T / values, 2.0 * float(np.log(values).sum())
+        matrices.append((inverse if basis is None else basis.T @ inverse) / spread[:, None])
     return matrices, log_det, np.array(singular, dtype=int)
 
 
-def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tuple[Array, Array]:
-    """An orthonormal basis of the directions in which rows vary within or between classes.
+def _with_thickness(rows: Array) -> tuple[Array, float]:
+    """Σ^(−1/2) and log det Σ for Σ = rowsᵀ·rows with a small standard deviation in all other directions.
+
+    Without a decomposition of Σ itself, since there are fewer rows than directions.
+    """
+    turned = rotated_rows(rows, 0, EXACT_SQUARE)
+    if turned is None:
+        values, turn = svd(rows, full_matrices=False, check_finite=False)[1:]
+    else:
+        values = np.linalg.norm(turned, axis=1)
+        turn = turned / values[:, None]
+    values = np.maximum(values, _THICKNESS)
+    less = turn * np.sqrt(1.0 / _THICKNESS - 1.0 / values)[:, None]
+    inverse = -(less.T @ less)
+    inverse.flat[:: len(inverse) + 1] += 1.0 / _THICKNESS
+    flat = len(inverse) - len(values)
+    return inverse, 2.0 * float(np.log(values).sum() + flat * np.log(_THICKNESS))
+
+
+def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tuple[Array | None, Array]:
+    """An orthonormal basis of the directions in which rows vary within or between classes, as rows; None for all.
 
     It is for columns at unit variance, whose units are returned, too.
     """
@@ -211,8 +239,14 @@ def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tupl
     spread = np.sqrt(np.einsum("ij,ij->j", rows, rows))
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = np.inf
     unit = np.where(np.isinf(spread), 1.0, spread)
-    values, basis = np.linalg.svd(triangle_of(rows / spread), full_matrices=False)[1:]
-    return basis[is_present(values, basis, relative_rounding(means, 1.0 / spread))], unit
+    rows = rows / spread
+    rounding = relative_rounding(means, 1.0 / spread)
+    if len(rows) >= rows.shape[1] and not np.isinf(spread).any():
+        factor = cholesky(rows.T @ rows, 1.0 / spread)
+        if factor is not None and factor.condition <= MAX_GRAM_CONDITION and all_present(factor.condition, rounding):
+            return None, unit
+    values, basis = np.linalg.svd(triangle_of(rows), full_matrices=False)[1:]
+    return basis[is_present(values, basis, rounding)], unit
 
 
 def _verdict(

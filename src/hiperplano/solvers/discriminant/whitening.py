@@ -22,7 +22,7 @@ from hiperplano.solvers.discriminant.class_moments import (
 )
 
 _LEAST_SQUARE = 1e-12  # least squared singular value, relative to the largest, whose direction is accurate in X·Xᵀ
-_EXACT_SQUARE = 1e-5  # least squared singular value, relative to the largest, that X·Xᵀ determines to 11 digits
+EXACT_SQUARE = 1e-5  # least squared singular value, relative to the largest, that X·Xᵀ determines to 11 digits
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,12 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
     if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
         return _from_factor(factor, scale, Message("sums over classes"), EPS * factor.condition**2)
     means = sums.means
-    (triangle,) = design.fold(_Triangle(means, scale / np.sqrt(total), only), merge_triangles)
-    upper = np.zeros((len(scale), len(scale)))
-    upper[: len(triangle)] = triangle
-    factor, method = from_triangle(upper, scale), Message("orthogonal factorisation of the rows")
+    (rows,) = design.fold(_FewRows(means, scale / np.sqrt(total), only), _merge_few_rows)
     rounding = relative_rounding(means if only is None else means[[only]], scale)
+    if len(rows) < len(scale):
+        return _whiten_wide(rows, scale, rounding, 1 if only is not None else len(means))
+    upper = triangle_of(rows) if np.tril(rows, -1).any() else rows
+    factor, method = from_triangle(upper, scale), Message("orthogonal factorisation of the rows")
     if scale.all() and all_present(factor.condition, rounding):  # spares the singular values, which take most time
         return _from_factor(factor, scale, method, EPS * factor.condition)
     values, basis = svd(upper, full_matrices=False, check_finite=False)[1:]
@@ -177,27 +178,37 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     apart *= scale
     rounding = relative_rounding(means, scale)
-    turned = _rotated_rows(apart, n_classes)
+    return _whiten_wide(apart, scale, rounding, n_classes), means, weight
+
+
+def _whiten_wide(apart: Array, scale: Array, rounding: Array, n_classes: int) -> Whitening:
+    """Whitening from fewer rows than columns, which are deviations from `n_classes` means, at unit variance."""
+    turned = rotated_rows(apart, n_classes)
     if turned is not None:
         values = np.linalg.norm(turned, axis=1)
         if values.all() and is_present(values, turned / values[:, None], rounding).all():
-            return _from_nearly_orthogonal(turned, values, scale), means, weight
-    values, basis = svd(apart, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
+            return _from_nearly_orthogonal(turned, values, scale)
+    values, basis = svd(apart, full_matrices=False, check_finite=False)[1:]
     present = is_present(values, basis, rounding)
     method = Message("singular value decomposition of the rows")
-    return _from_directions(values[present], basis[present], scale, method, squared=False), means, weight
+    return _from_directions(values[present], basis[present], scale, method, squared=False)
 
 
-def _rotated_rows(apart: Array, n_classes: int) -> Array | None:
+def rotated_rows(apart: Array, n_classes: int, least: float = _LEAST_SQUARE) -> Array | None:
     """The rows multiplied by the eigenvectors of their Gram matrix, so that they are nearly orthogonal.
 
     Return None if rounding of the Gram matrix prevents that.
 
     Deviations from class means sum to zero, so the rank is reduced by the number of classes.
+
+    Parameters
+    ----------
+    least : float
+        Least squared singular value, relative to the largest.
     """
-    squares, left = eigh(apart @ apart.T, check_finite=False)
+    squares, left = eigh(apart @ apart.T, check_finite=False, driver="evd")
     squares, left = squares[n_classes:], left[:, n_classes:]
-    if not len(squares) or squares[0] < _LEAST_SQUARE * squares[-1]:
+    if not len(squares) or squares[0] < least * squares[-1]:
         return None
     return np.asarray(left.T @ apart)
 
@@ -211,7 +222,7 @@ def _from_nearly_orthogonal(rows: Array, values: Array, scale: Array) -> Whiteni
     spread = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     unit, condition = rows / values[:, None], float(values.max() / values.min())
     log_det, error = 2.0 * float(np.log(values).sum()), EPS * condition**2
-    if condition**-2 < _EXACT_SQUARE:
+    if condition**-2 < EXACT_SQUARE:
         factor = cho_factor(unit @ unit.T, check_finite=False)
         unit, error = cho_solve(factor, unit, check_finite=False), EPS * condition
         log_det += 2.0 * float(np.log(factor[0].diagonal()).sum())
@@ -253,9 +264,29 @@ class _Triangle:
     only: int | None
 
     def __call__(self, block: Block) -> Sums:
+        return (triangle_of(self.rows(block)),)
+
+    def rows(self, block: Block) -> Array:
+        """The rows minus their class means."""
         if self.only is not None:
             block = block.take(block.xp.nonzero(block.vectors["code"] == self.only)[0])
-        return (triangle_of(weighted_deviations(block, self.means, self.scale)),)
+        return weighted_deviations(block, self.means, self.scale)
+
+
+@dataclass(frozen=True)
+class _FewRows(_Triangle):
+    """The rows themselves, if they are fewer than columns; otherwise R."""
+
+    def __call__(self, block: Block) -> Sums:
+        return _few_rows(self.rows(block))
+
+
+def _merge_few_rows(left: Sums, right: Sums) -> Sums:
+    return _few_rows(np.vstack([left[0], right[0]]))
+
+
+def _few_rows(rows: Array) -> Sums:
+    return (rows if len(rows) <= rows.shape[1] else triangle_of(rows),)
 
 
 def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:

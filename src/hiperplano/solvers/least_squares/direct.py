@@ -9,6 +9,7 @@ it. If columns are linearly dependent, the minimum-norm solution is taken.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +17,17 @@ from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
+from hiperplano.data.in_memory import InMemory
+from hiperplano.linalg.centred_rows import sparse_rows
+from hiperplano.linalg.dependent.columns import by_independent_columns
+from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.orthogonal import Directions, all_present, dependent_columns, directions
-from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Columns, Factor, cholesky, from_triangle
+from hiperplano.linalg.triangular import Columns, Factor
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.gradient import Refined, refine_by_gradients
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations, residual_squares
-from hiperplano.solvers.least_squares.orthogonal import triangles
+from hiperplano.solvers.least_squares.orthogonal import Factorised, factor_of_gram, factor_of_rows
 from hiperplano.solvers.least_squares.refine import Refinement
 from hiperplano.solvers.least_squares.single import equations_in_single, factor_in_single, suits_single
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
@@ -35,26 +40,6 @@ _SEEN = 1e-10  # squared residuals below this share of the squared target are ro
 
 Targets = Array | slice
 """Numbers of some targets, or a slice of them."""
-
-
-class Factorised(NamedTuple):
-    """Cholesky factor of the scaled columns with their penalty, U⁻ᵀ·cross, and how they were computed.
-
-    Attributes
-    ----------
-    right : ndarray of shape (d, targets)
-    bare : ndarray of shape (d, d) or None
-        Triangular factor of the same columns without the penalty; None if only their Gram matrix was factored.
-    """
-
-    factor: Factor
-    right: Array
-    bare: Array | None
-
-    @property
-    def squared(self) -> bool:
-        """Whether the Gram matrix was factored, which squares the condition number of the columns."""
-        return self.bare is None
 
 
 class _Answer(NamedTuple):
@@ -151,26 +136,6 @@ def _solution(
     )
 
 
-def factorise(
-    design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, orthogonal: bool = False
-) -> Factorised:
-    """Triangular factor of the scaled columns, and the transformed targets; from the Gram matrix if accurate enough.
-
-    Parameters
-    ----------
-    equations : NormalEquations
-        Equations with the penalty.
-    orthogonal : bool, default=False
-        Do not try the Gram matrix.
-    """
-    factor = None if orthogonal else cholesky(equations.gram, equations.scale)
-    if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
-        return Factorised(factor, factor.forward(equations.cross), bare=None)
-    d = design.n_columns
-    bare, upper = triangles(design, equations, alpha, fit_intercept)
-    return Factorised(from_triangle(upper[:d, :d], equations.scale), upper[:d, d:], bare[:d, :d])
-
-
 def _solve(
     design: Design,
     plain: NormalEquations,
@@ -182,7 +147,12 @@ def _solve(
 ) -> _Answer:
     """Solution for the targets in `which`, with what standard errors will need."""
     equations = plain.penalised(alpha)
-    factored = factorise(design, equations, alpha, fit_intercept, orthogonal)
+    factored = None if orthogonal else factor_of_gram(equations)
+    if factored is None and not (orthogonal or positive or alpha):
+        shortest = _by_independent_columns(design, equations, which, fit_intercept)
+        if shortest is not None:
+            return shortest
+    factored = factored or factor_of_rows(design, equations, alpha, fit_intercept)
     found = None
     if not factored.squared:
         # If the penalty is smaller than rounding errors, take its limit, the minimum-norm solution.
@@ -315,15 +285,36 @@ def _minimum_norm(factor: Factor, right: Array, found: Directions) -> _Answer:
     length = 1.0 / factor.scale[varying]
     coef = np.zeros((right.shape[1], len(varying)))
     coef[:, varying] = minimum_norm(found.values, found.basis, found.left.T @ right[varying], length)
-    rank = len(found.values)
+    dependent = dependent_columns(factor.scale, found)
+    return _dependent(coef, len(found.values), EPS * found.condition, factor, dependent)
+
+
+def _by_independent_columns(
+    design: Design, equations: NormalEquations, which: Targets, fit_intercept: bool
+) -> _Answer | None:
+    """The same without a dense matrix of sparse rows; None if columns are independent, or nearly so."""
+    if not (isinstance(design, InMemory) and design.is_sparse):
+        return None
+    rows, scale = sparse_rows(design, fit_intercept), equations.scale
+    found = by_independent_columns(
+        replace(rows, right=rows.right[:, which]), equations.gram, scale, MOST_LOST_BY_PIVOTS
+    )
+    if found is None:
+        return None
+    # Not triangular, but a singular factor cannot be used for solves anyway: only its products and singular values are.
+    factor = Factor(found.rows, scale, found.condition)
+    return _dependent(found.coef, found.rank, found.error, factor, found.dependent)
+
+
+def _dependent(coef: Array, rank: int, error: float, factor: Factor, dependent: Array) -> _Answer:
+    """Answer for linearly dependent columns."""
     status = Message(
         "The columns are linearly dependent (rank {rank} of {n}): the minimum-norm solution was taken; predictions "
         "are unique, coefficients are not",
         rank=rank,
-        n=len(length),
+        n=int(np.count_nonzero(factor.scale)),
     )
-    method, dependent = Message("minimum-norm solution"), dependent_columns(factor.scale, found)
-    return _Answer(coef, method, 1, digits_of(EPS * found.condition), EPS, rank, factor, dependent, status)
+    return _Answer(coef, Message("minimum-norm solution"), 1, digits_of(error), EPS, rank, factor, dependent, status)
 
 
 def _nonnegative(factor: Factor, right: Array, found: Directions | None) -> _Answer:

@@ -1,4 +1,4 @@
-"""The triangular factor of centred and scaled columns, computed block by block."""
+"""The triangular factor of centred and scaled columns: of their Gram matrix, or of the rows, block by block."""
 
 from __future__ import annotations
 
@@ -9,7 +9,28 @@ import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.orthogonal import merge_triangles, triangle_of
+from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Factor, cholesky, from_triangle
 from hiperplano.solvers.least_squares.normal import NormalEquations
+
+
+class Factorised(NamedTuple):
+    """Cholesky factor of the scaled columns with their penalty, U⁻ᵀ·cross, and how they were computed.
+
+    Attributes
+    ----------
+    right : ndarray of shape (d, targets)
+    bare : ndarray of shape (d, d) or None
+        Triangular factor of the same columns without the penalty; None if only their Gram matrix was factored.
+    """
+
+    factor: Factor
+    right: Array
+    bare: Array | None
+
+    @property
+    def squared(self) -> bool:
+        """Whether the Gram matrix was factored, which squares the condition number of the columns."""
+        return self.bare is None
 
 
 class Triangles(NamedTuple):
@@ -52,6 +73,37 @@ def triangles(
         return Triangles(bare, bare)
     below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * scale), np.zeros((d, k))])
     return Triangles(bare, placed(merge_triangles((upper,), (below,))[0]))
+
+
+def factorise(
+    design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, orthogonal: bool = False
+) -> Factorised:
+    """Triangular factor of the scaled columns, and the transformed targets; from the Gram matrix if accurate enough.
+
+    Parameters
+    ----------
+    equations : NormalEquations
+        Equations with the penalty.
+    orthogonal : bool, default=False
+        Do not try the Gram matrix.
+    """
+    found = None if orthogonal else factor_of_gram(equations)
+    return found or factor_of_rows(design, equations, alpha, fit_intercept)
+
+
+def factor_of_gram(equations: NormalEquations) -> Factorised | None:
+    """The factor of the Gram matrix; None if that is not accurate enough."""
+    factor = cholesky(equations.gram, equations.scale)
+    if factor is None or factor.condition > MAX_GRAM_CONDITION:
+        return None
+    return Factorised(factor, factor.forward(equations.cross), bare=None)
+
+
+def factor_of_rows(design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool) -> Factorised:
+    """The factor of the rows, block by block."""
+    d = design.n_columns
+    bare, upper = triangles(design, equations, alpha, fit_intercept)
+    return Factorised(from_triangle(upper[:d, :d], equations.scale), upper[:d, d:], bare[:d, :d])
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from scipy.sparse.csgraph import structural_rank
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
+from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS, by_independent_rows
+from hiperplano.linalg.krylov.minimum_norm_steps import solve_by_column_steps
 from hiperplano.linalg.krylov.row_steps import solve_by_row_steps
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.refined_products import (
@@ -84,6 +86,7 @@ def wide_least_squares(
             single = _single_rows(design, rows, alpha) if known is None else None
             end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter, single) if max_iter else None
             end = end or _by_row_products(rows, alpha, fit_intercept, single)
+            end = end or _by_independent_rows(rows, alpha, fit_intercept)
         if end is None and rows.is_sparse:
             rows = centred_rows(design, fit_intercept)
         if not positive:
@@ -151,6 +154,8 @@ def few_sparse_rows(
         most = min(_ORTHOGONAL * max_iter, 10 * n if last else np.inf)  # by dense rows, or steps for columns
         if end is None and products and max_iter <= to_factor() < most:
             end = _by_sparse_factor(rows, alpha, fit_intercept)
+        if end is None and products:
+            end = _by_independent_rows(rows, alpha, fit_intercept, 1.0 if last else MOST_LOST_BY_PIVOTS)
         if end is None and products and last and few:
             end = _by_eigenvectors(rows, alpha)
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
@@ -234,12 +239,22 @@ def _single_rows(design: Design, rows: CentredRows, alpha: Array) -> SingleRows 
 def _by_conjugate_gradients(
     rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, single: SingleRows | None = None
 ) -> _End | None:
-    """Conjugate gradients in the span of the rows; None if `max_iter` steps are not enough, or will not be."""
-    found = solve_by_row_steps(rows, alpha, fit_intercept, tol, max_iter, single)
+    """Conjugate gradients in the span of the rows; None if `max_iter` steps are not enough, or will not be.
+
+    Without a penalty, linearly dependent rows may not fit their targets. Steps for X·Xᵀ do not converge then, but steps
+    for XᵀX do. They are taken at once if rows are equal, and later if the pattern of stored numbers shows dependence.
+    """
+    method, rank = Message("conjugate gradients in the span of the rows"), _rank(rows, fit_intercept)
+    repeat = rows.is_sparse and not alpha.any() and rows.repeat
+    found = None if repeat else solve_by_row_steps(rows, alpha, fit_intercept, tol, max_iter, single)
+    error = found.gap * found.condition if found is not None else 0.0
+    if repeat or (found is None and rows.is_sparse and not alpha.any() and _depend(rows, alpha, fit_intercept)):
+        found = solve_by_column_steps(rows, tol, max_iter)
+        if found is not None:
+            rank, error = min(rank, int(structural_rank(rows.x))), found.gap * float(np.sqrt(found.condition))
     if found is None:
         return None
-    method, rank = Message("conjugate gradients in the span of the rows"), _rank(rows, fit_intercept)
-    end = _ended(found.coef, method, alpha, rank, float(np.sqrt(found.condition)), found.gap * found.condition)
+    end = _ended(found.coef, method, alpha, rank, float(np.sqrt(found.condition)), error)
     return end._replace(n_iter=found.n_iter, gap=found.gap)
 
 
@@ -265,7 +280,7 @@ def _by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _
 
 
 def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
-    """The same for linearly dependent rows, such as equal ones: directions with eigenvalue 0 are left out."""
+    """The same for equal rows and a tiny penalty: directions with eigenvalue 0 are left out."""
     squares, turn = eigh(rows.products, check_finite=False, driver="evd")
     kept = squares > len(squares) * EPS * squares[-1]
     squares, turn = squares[kept], turn[:, kept]
@@ -273,6 +288,26 @@ def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
     condition = float(squares[-1] / (squares[0] + alpha.min())) if len(squares) else 1.0
     method = Message("eigenvectors of the products of rows")
     return _ended(coef, method, alpha, len(squares), float(np.sqrt(condition)), EPS * condition)
+
+
+def _by_independent_rows(
+    rows: CentredRows, alpha: Array, fit_intercept: bool, most_lost: float = _MOST_LOST
+) -> _End | None:
+    """The same for linearly dependent rows, such as equal or empty ones, without a penalty."""
+    if alpha.any():
+        return None
+    free = _free(rows, fit_intercept)
+    found = by_independent_rows(rows, free, most_lost)
+    if found is None:
+        return None
+    method = Message("normal equations of linearly independent rows")
+    rank = found.rank - int(free.any())
+    return _ended(found.coef, method, alpha, rank, float(1.0 / np.sqrt(found.reciprocal)), found.error)
+
+
+def _free(rows: CentredRows, fit_intercept: bool) -> Array:
+    """One more column, along the null direction of centred rows."""
+    return np.asarray(np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction * float(fit_intercept))
 
 
 def _by_row_products(
@@ -291,7 +326,7 @@ def _by_products(
 ) -> _End | None:
     """The same from unit²·x·xᵀ, in float32 or float64."""
     coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0  # reciprocal condition
-    free = np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction * float(fit_intercept)
+    free = _free(rows, fit_intercept)
     single = products.dtype == np.float32
     tol, error = (_MOST_LOST, _MOST_LOST) if single else (REFINED, 0.0)
     trial = single and rows.alike_columns
@@ -320,7 +355,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     """
     n, d = rows.x.shape
     coef, smallest = np.empty((len(alpha), d)), 1.0  # reciprocal condition
-    free = [np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction[:, None]] if fit_intercept else []
+    free = [_free(rows, fit_intercept)[:, None]] if fit_intercept else []
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         more = [np.sqrt(strength) * np.eye(n)] if strength > 0 else []

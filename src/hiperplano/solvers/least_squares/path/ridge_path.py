@@ -12,8 +12,8 @@ from scipy.linalg.lapack import dgejsv, dsyevd, dtrtrs
 
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows
-from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations
+from hiperplano.solvers.least_squares.orthogonal import factorise
 
 _EPS = float(np.finfo(float).eps)
 _PLAIN = 1e-5  # eigenvalues of XᵀX above this share of the largest keep ten digits

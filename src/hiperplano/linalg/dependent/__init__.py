@@ -1,0 +1,1 @@
+"""Linearly dependent rows or columns, and the independent ones among them."""

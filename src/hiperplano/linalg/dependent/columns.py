@@ -1,0 +1,146 @@
+"""Minimum-norm least squares on linearly dependent columns, by Cholesky factorisation with pivoting.
+
+Pivoting finds a largest set of independent columns A. The others are A·S. The fit is A·z with z = A⁺·y. Of all
+coefficients with the same fit, those with (I + Sᵀ·S)·coef_D = Sᵀ·z and coef_A = z − S·coef_D are the shortest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.linalg.orthogonal import IN_RELATION
+from hiperplano.linalg.refined_products import MOST_LOST, MOST_REFINEMENTS, REFINED, SLOW
+from hiperplano.linalg.triangular import reciprocal
+
+_EPS = float(np.finfo(float).eps)
+_CELLS = 2**22  # numbers of the dependent columns that are made dense at once
+_MOST_CORRECTIONS = 4  # of S; the first usually makes its error a rounding error
+
+
+class MinimumNorm(NamedTuple):
+    """A solution for linearly dependent columns.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (targets, d)
+    error : float
+        Relative error of the coefficients.
+    rank : int
+    condition : float
+        Condition number of the independent columns, scaled to unit length.
+    rows : ndarray of shape (d, d)
+        Few rows with the same products of columns, scaled to unit length.
+    dependent : ndarray of int
+        Columns that are part of a linear relation.
+    """
+
+    coef: Array
+    error: float
+    rank: int
+    condition: float
+    rows: Array
+    dependent: Array
+
+
+def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: float) -> MinimumNorm | None:
+    """Minimise ‖y − x·coef‖², and then ‖coef‖.
+
+    Return None if independent columns are nearly dependent, if dependent ones are so only approximately, or if the
+    relative error of the coefficients is above `tol`.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d, d)
+        Products of all pairs of columns, scaled to unit length.
+    scale : ndarray of shape (d,)
+        One over the length of each column; 0 if it is constant.
+    """
+    d = len(gram)
+    norm = float(np.abs(gram).sum(axis=0).max(initial=0.0))
+    lower, order, rank, _ = lapack.dpstrf(gram, lower=1)
+    kept, others = order[:rank] - 1, order[rank:] - 1
+    upper = np.asfortranarray(lower[:rank, :rank].T)
+    smallest = float(lapack.dpocon(upper, norm, uplo="U")[0]) if 0 < rank < d else 0.0
+    if MOST_LOST * smallest < _EPS:
+        return None
+
+    def inverse(right: Array) -> Array:
+        return np.asarray(cho_solve((upper, False), right, check_finite=False))
+
+    relations = solve_triangular(upper, lower[rank:, :rank].T, check_finite=False)
+    found = _corrected(rows, scale, kept, others, relations, inverse)
+    solved = None if found is None else _fitted(rows, scale, kept, inverse)
+    if found is None or solved is None:
+        return None
+    relations, (z, error) = found, solved
+    within = scale[kept][:, None] * relations * reciprocal(scale[others])  # S in the units of the data
+    inner = cho_factor(np.eye(len(others)) + within.T @ within, check_finite=False)
+    size = float(np.abs(within.T @ within).sum(axis=0).max()) + 1.0
+    error = max(error, _EPS / np.sqrt(smallest), _EPS / float(lapack.dpocon(inner[0], size, uplo="U")[0]))
+    if error > tol:
+        return None
+    coef = np.zeros((d, z.shape[1]))
+    coef[others] = cho_solve(inner, within.T @ (scale[kept][:, None] * z), check_finite=False)
+    coef[kept] = scale[kept][:, None] * z - within @ coef[others]
+    few = np.zeros((d, d))
+    few[:rank, kept], few[:rank, others] = np.triu(upper), lower[rank:, :rank].T
+    shares = np.abs(relations) / np.sqrt(1.0 + np.square(relations).sum(axis=0))
+    varying = int(np.count_nonzero(scale[kept]))
+    related = np.concatenate([others, kept[scale[kept] == 0], kept[(shares > IN_RELATION).any(axis=1)]])
+    return MinimumNorm(coef.T, error, varying, float(1.0 / np.sqrt(smallest)), few, np.unique(related))
+
+
+def _corrected(
+    rows: CentredRows,
+    scale: Array,
+    kept: Array,
+    others: Array,
+    relations: Array,
+    inverse: Callable[[Array], Array],
+) -> Array | None:
+    """S with A·S = D up to rounding, from an approximation; None if there is none, since columns are independent."""
+    whole, largest = np.zeros((len(scale), len(others))), np.inf  # the largest error, in units of its rounding error
+    step = max(1, _CELLS // max(1, len(rows.root)))
+    for _ in range(_MOST_CORRECTIONS):
+        whole[kept], whole[others, np.arange(len(others))] = -relations, 1.0
+        left, products = np.empty(len(others)), np.empty((len(kept), len(others)))
+        for start in range(0, len(others), step):
+            part = slice(start, start + step)
+            sums = rows.scores((scale[:, None] * whole[:, part]).T)
+            left[part] = np.linalg.norm(sums, axis=0)
+            products[:, part] = (rows.combined(sums) * scale)[:, kept].T
+        before, largest = largest, float((left / (_EPS * np.abs(whole).sum(axis=0))).max(initial=0.0))
+        if largest > 0.5 * before or largest <= 1.0:
+            break
+        relations = relations + inverse(products)
+    return relations if largest <= len(scale) else None
+
+
+def _fitted(
+    rows: CentredRows, scale: Array, kept: Array, inverse: Callable[[Array], Array]
+) -> tuple[Array, float] | None:
+    """A⁺·y for columns A of unit length, of shape (rank, targets), and its last relative change.
+
+    Return None if refinement does not converge.
+    """
+    z, coef = np.zeros((len(kept), rows.right.shape[1])), np.zeros((rows.right.shape[1], len(scale)))
+    before, shrinking = np.inf, 1.0
+    for _ in range(MOST_REFINEMENTS):
+        coef[:, kept] = scale[kept] * z.T
+        step = inverse((rows.combined(rows.right - rows.scores(coef)) * scale)[:, kept].T)
+        z += step
+        size = np.linalg.norm(z, axis=0)
+        change = float((np.linalg.norm(step, axis=0) / np.where(size > 0, size, 1.0)).max())
+        shrinking = change / before if before < np.inf else 1.0
+        if min(shrinking, SLOW) * change <= REFINED:
+            return z, change * min(shrinking, SLOW)
+        if before < np.inf and shrinking > SLOW:  # either residuals are at rounding level, or convergence is too slow
+            return z, change
+        before = change
+    return None
