@@ -32,7 +32,7 @@ def test_after_a_penalty_that_took_many_steps_the_next_ones_take_few(table):
         exact = sklearn.linear_model.LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12).fit(X, y)
         np.testing.assert_allclose(each.coef, exact.coef_, atol=1e-4 * np.abs(exact.coef_).max())
         assert each.converged
-    # L-BFGS, whose memory is empty at every new penalty, would take at least 15 steps for each.
+    # L-BFGS, whose memory is empty at every new penalty, would take at least 15 steps for each of the last two.
     steps = [each.n_iter for each in found]
     assert steps[0] >= 10
     assert max(steps[2:]) < 10
