@@ -199,16 +199,18 @@ def _minimise(
     tol: float,
     max_iter: int,
     hessian_follows: bool = False,
+    near: bool = False,
 ) -> tuple[Message, Minimum]:
     """Minimise by `solver`, or by the method that suits the shape of the data.
 
-    With `hessian_follows`, Newton's method continues from the end, and computes the Hessian there.
+    With `hessian_follows`, Newton's method continues from the end, and computes the Hessian there. With `near`, `start`
+    is the solution to a larger tolerance.
     """
     other = other_way(problem, start, samples, solver, tol, max_iter, hessian_follows)
     if other is not None:
         return other
     close = _settled(problem) if hessian_follows else _LAST_ERROR * tol
-    method, end = PreconditionedLBFGS(problem, samples, tol, max_iter, close, hessian_follows).minimise(start)
+    method, end = PreconditionedLBFGS(problem, samples, tol, max_iter, close, hessian_follows).minimise(start, near)
     end.state.take_next_step()
     return method, end
 
@@ -230,7 +232,7 @@ def _refined(
         closer = max(_LEAST_TOL, 0.5 * float(np.sqrt(_GAP * state.value / gap)) * state.largest)
         if closer >= state.largest:
             break
-        later, found = _minimise(problem, state.theta, [], solver, closer, max_iter - state.steps)
+        later, found = _minimise(problem, state.theta, [], solver, closer, max_iter - state.steps, near=True)
         if found.state.value > state.value or found.state.largest > tol:
             break
         method = later if found.state.steps > state.steps else method
@@ -302,7 +304,8 @@ def _in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter:
     span, watch = problem.in_row_span, problem.watch
     span.problem.watch = None if watch is None else lambda inner: watch(replace(inner, theta=span.expand(inner.theta)))
     share = problem.design.n_rows / problem.design.n_columns
-    method, end = _minimise(span.problem, span.reduce(theta), [], "auto", _SPAN_TOL * tol, max_iter - steps)
+    inner, near = span.reduce(theta), start is not None
+    method, end = _minimise(span.problem, inner, [], "auto", _SPAN_TOL * tol, max_iter - steps, near=near)
     problem.passes += span.problem.passes * share
     theta, steps = span.expand(end.state.theta), steps + end.state.steps
     state = State(theta, *problem.evaluate(theta), steps)

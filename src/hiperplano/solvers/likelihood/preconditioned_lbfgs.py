@@ -32,7 +32,6 @@ _LBFGS_STEPS_LAST = 30.0  # steps of L-BFGS before it, if no better precondition
 # The same if it comes before the preconditioners that are left. These must cost more than such steps, or they come
 # first. On 17 fits, 3 steps take 2% longer, and 30 steps 16%.
 _LBFGS_STEPS_FIRST = 10.0
-_SMALL_GRADIENT = 1e-4  # with a gradient below this it starts without L-BFGS, whose memory is empty
 _MOST_HESSIANS = 10.0  # most products for several classes, in costs of a full Hessian, which is good for one step only
 
 # With another penalty, the last preconditioner is good enough if the gradient at the start is at most this times `tol`.
@@ -75,13 +74,18 @@ class PreconditionedLBFGS:
         self._a_pass = Costs.of(problem.design, problem.n_scores).gradient
         self._passes, self._samples = SinglePrecision(problem, tol), samples
         self._last: Purchase  # the preconditioner at the end of the last minimisation
+        # Whether Newton's method by conjugate gradients starts without L-BFGS, whose memory is empty: from a solution
+        # to a larger tolerance, or if L-BFGS took many steps, or was not enough, for the last penalty.
+        self._products_first = False
 
-    def minimise(self, start: Array | None) -> tuple[Message, Minimum]:
+    def minimise(self, start: Array | None, near: bool = False) -> tuple[Message, Minimum]:
         """Minimise from a point, or from one that suits the shape of the data.
 
         Parameters
         ----------
         start : ndarray of shape (scores, size) or None
+        near : bool
+            Whether `start` is the solution to a larger tolerance.
 
         Returns
         -------
@@ -89,7 +93,7 @@ class PreconditionedLBFGS:
         end : Minimum
             The caller may take `next_step` of its state, if there is one, without a pass.
         """
-        found = None
+        found, self._products_first = None, near
         if start is None:
             plain, state = self._one_plain_step()
             if state is not None:
@@ -118,11 +122,32 @@ class PreconditionedLBFGS:
         state = state.repenalised(change)
         current = repenalised(problem, self._last, change)
         current = current._replace(theta=state.theta, found=(state.value, state.gradient))
-        return self._from(current, state.largest > _NEAR * self._tol)
+        return self._from(current, state.largest > _NEAR * self._tol, another_penalty=True)
 
     def _from(
-        self, current: Purchase, at_once: bool, state: State | None = None, at_prior: bool = False
+        self,
+        current: Purchase,
+        at_once: bool,
+        state: State | None = None,
+        at_prior: bool = False,
+        another_penalty: bool = False,
     ) -> tuple[Message, Minimum]:
+        """Minimise with a first preconditioner, and others once they pay.
+
+        Parameters
+        ----------
+        current : Purchase
+            The first preconditioner, and the point to start from.
+        at_once : bool
+            Whether a better preconditioner may be computed before the first step.
+        state : State, optional
+            The state at that point, if it was evaluated.
+        at_prior : bool
+            Whether that point is the prior of two classes.
+        another_penalty : bool
+            Whether that point is the solution with another penalty. Newton's method by conjugate gradients is then
+            worth a try on any data.
+        """
         problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
         method, left = Message("L-BFGS"), offers(problem, self._passes, self._samples)
         bought = at_once and bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
@@ -140,15 +165,19 @@ class PreconditionedLBFGS:
         while True:
             self._last = current
             price = left[0].cost / a_pass if left else np.inf
-            early = not bought and _suits_products(problem) and self._products_are_worth(left)
+            early = not bought and (another_penalty or _suits_products(problem)) and self._products_are_worth(left)
             turn = products and (early or not left)
             steps = price if not turn else _LBFGS_STEPS_FIRST if early else _LBFGS_STEPS_LAST
             pace = np.inf if turn or not left else left[0].pace
             budget = Budget(steps, min(tol, self._close), pace) if steps < np.inf else None
-            late = turn and state.largest <= _SMALL_GRADIENT
-            end = Minimum(state if late else self._run(state, current, budget))
+            before = state.steps
+            at_products = turn and not bought and self._products_first
+            end = Minimum(state if at_products else self._run(state, current, budget))
             state = end.state
-            if (late or state.largest > tol) and state.steps < max_iter and turn:
+            unfinished = at_products or state.largest > tol
+            if turn:
+                self._products_first = unfinished or state.steps - before >= steps
+            if turn and unfinished and state.steps < max_iter:
                 products, method = False, Message("Newton with conjugate gradients")
                 end, left = self._by_products(state, left)
                 state = end.state

@@ -1,0 +1,38 @@
+"""Fits to the same rows for a sequence of penalties."""
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+from scipy.sparse import csr_array
+
+from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.likelihood.folds.penalty_path import PenaltyPath
+
+CS = [0.1, 1.0, 10.0, 100.0]
+
+
+def dense_table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 400))
+    return X, np.sign(X @ rng.normal(size=400) / 10 + rng.logistic(size=500))
+
+
+def sparse_table():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(900, 700)) * (rng.random((900, 700)) < 0.02)
+    return csr_array(X), np.sign(X @ rng.normal(size=700) + rng.logistic(size=900))
+
+
+@pytest.mark.parametrize("table", [dense_table, sparse_table])
+def test_after_a_penalty_that_took_many_steps_the_next_ones_take_few(table):
+    X, y = table()
+    path = PenaltyPath(InMemory(X, y[:, None], None), 1, fit_intercept=True, solver="auto", tol=1e-8, max_iter=1000)
+    found = [path.fit(1.0 / (C * len(y))) for C in CS]
+    for C, each in zip(CS, found, strict=True):
+        exact = sklearn.linear_model.LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12).fit(X, y)
+        np.testing.assert_allclose(each.coef, exact.coef_, atol=1e-4 * np.abs(exact.coef_).max())
+        assert each.converged
+    # L-BFGS, whose memory is empty at every new penalty, would take at least 15 steps for each of the last two.
+    steps = [each.n_iter for each in found]
+    assert steps[0] >= 10
+    assert max(steps[2:]) < 10
