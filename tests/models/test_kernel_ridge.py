@@ -182,6 +182,20 @@ def test_a_kernel_that_is_not_positive_definite_is_told():
     np.testing.assert_allclose(singular.predict(Z), Z @ [1.0, 2.0, 3.0, 4.0], rtol=1e-8)
 
 
+def test_a_singular_gram_matrix_with_an_intercept_is_least_squares():
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(60, 3)) + 5.0, rng.uniform(0.5, 2.0, 60)
+    Y = X @ rng.normal(size=(3, 2)) + 7.0 + rng.normal(size=(60, 2))
+    columns = np.column_stack([np.ones(60), X])
+    for given in (None, weight):
+        root = np.ones(60) if given is None else np.sqrt(given)
+        found = np.linalg.lstsq(root[:, None] * columns, root[:, None] * Y, rcond=None)[0]
+        for kernel, rows in (("linear", X), ("precomputed", X @ X.T)):
+            model = KernelRidge(0.0, kernel=kernel, fit_intercept=True).fit(rows, Y, given)
+            np.testing.assert_allclose(model.predict(rows), columns @ found, rtol=1e-9)
+            np.testing.assert_allclose(model.intercept_, found[0], rtol=1e-8)
+
+
 def test_a_fit_that_does_not_reach_its_tolerance_says_so():
     with pytest.warns(ConvergenceWarning, match="above tol=1e-14: max_iter steps were made"):
         KernelRidge(1e-3, kernel=RBF(0.2), solver="conjugate", tol=1e-14, max_iter=3).fit(X, Y[:, 0])

@@ -90,8 +90,23 @@ def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple
 
     Also returns its residual and the smallest eigenvalue, 0 if that is a rounding error.
     """
-    matrix = problem.gram.matrix.dense() * problem.gram.root[:, None] * problem.gram.root
+    root = problem.gram.root
+    matrix = problem.gram.matrix.dense() * root[:, None] * root
     matrix[np.diag_indices(len(matrix))] += shift
+    if not problem.fit_intercept:
+        return _shortest(matrix, right)
+    # Rows and targets are centred: the inverse that gives the intercept otherwise does not exist.
+    centre, targets = root / np.linalg.norm(root), right[:, :-1]
+    inner = matrix - np.multiply.outer(centre, centre @ matrix)
+    inner -= np.multiply.outer(inner @ centre, centre)
+    u, residual, smallest = _shortest(inner, targets - np.multiply.outer(centre, centre @ targets))
+    intercept = root @ (targets - matrix @ u) / (root @ root)
+    # In the form that `assemble` expects, with the root of the weights as the solution for the intercept.
+    return np.column_stack([u + np.multiply.outer(root, intercept), root]), residual, smallest
+
+
+def _shortest(matrix: Array, right: Array) -> tuple[Array, float, float]:
+    """Minimum-norm least-squares solution, its residual and the smallest eigenvalue, 0 if that is a rounding error."""
     values, vectors = eigh(matrix)
     limit = _ABSENT * len(values) * float(np.abs(values).max(initial=0.0))
     there = np.abs(values) > limit
