@@ -7,6 +7,7 @@ coefficients with the same fit, those with (I + Sᵀ·S)·coef_D = Sᵀ·z and c
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,16 +15,15 @@ from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.linalg.dependent.relations import corrected_relations
 from hiperplano.linalg.orthogonal import IN_RELATION
 from hiperplano.linalg.refined_products import MOST_LOST, MOST_REFINEMENTS, REFINED, SLOW
 from hiperplano.linalg.triangular import reciprocal
 
 _EPS = float(np.finfo(float).eps)
-_CELLS = 2**22  # numbers of the dependent columns that are made dense at once
-_MOST_CORRECTIONS = 4  # of S; the first usually makes its error a rounding error
 
 
-class MinimumNorm(NamedTuple):
+class ColumnSolution(NamedTuple):
     """A solution for linearly dependent columns.
 
     Attributes
@@ -48,7 +48,7 @@ class MinimumNorm(NamedTuple):
     dependent: Array
 
 
-def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: float) -> MinimumNorm | None:
+def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: float) -> ColumnSolution | None:
     """Minimise ‖y − x·coef‖², and then ‖coef‖.
 
     Return None if independent columns are nearly dependent, if dependent ones are so only approximately, or if the
@@ -74,7 +74,9 @@ def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: fl
         return np.asarray(cho_solve((upper, False), right, check_finite=False))
 
     relations = solve_triangular(upper, lower[rank:, :rank].T, check_finite=False)
-    found = _corrected(rows, scale, kept, others, relations, inverse)
+    found = corrected_relations(
+        kept, others, relations, inverse, partial(_combined, rows, scale), np.ones(d), len(rows.root)
+    )
     solved = None if found is None else _fitted(rows, scale, kept, inverse)
     if found is None or solved is None:
         return None
@@ -93,33 +95,13 @@ def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: fl
     shares = np.abs(relations) / np.sqrt(1.0 + np.square(relations).sum(axis=0))
     varying = int(np.count_nonzero(scale[kept]))
     related = np.concatenate([others, kept[scale[kept] == 0], kept[(shares > IN_RELATION).any(axis=1)]])
-    return MinimumNorm(coef.T, error, varying, float(1.0 / np.sqrt(smallest)), few, np.unique(related))
+    return ColumnSolution(coef.T, error, varying, float(1.0 / np.sqrt(smallest)), few, np.unique(related))
 
 
-def _corrected(
-    rows: CentredRows,
-    scale: Array,
-    kept: Array,
-    others: Array,
-    relations: Array,
-    inverse: Callable[[Array], Array],
-) -> Array | None:
-    """S with A·S = D up to rounding, from an approximation; None if there is none, since columns are independent."""
-    whole, largest = np.zeros((len(scale), len(others))), np.inf  # the largest error, in units of its rounding error
-    step = max(1, _CELLS // max(1, len(rows.root)))
-    for _ in range(_MOST_CORRECTIONS):
-        whole[kept], whole[others, np.arange(len(others))] = -relations, 1.0
-        left, products = np.empty(len(others)), np.empty((len(kept), len(others)))
-        for start in range(0, len(others), step):
-            part = slice(start, start + step)
-            sums = rows.scores((scale[:, None] * whole[:, part]).T)
-            left[part] = np.linalg.norm(sums, axis=0)
-            products[:, part] = (rows.combined(sums) * scale)[:, kept].T
-        before, largest = largest, float((left / (_EPS * np.abs(whole).sum(axis=0))).max(initial=0.0))
-        if largest > 0.5 * before or largest <= 1.0:
-            break
-        relations = relations + inverse(products)
-    return relations if largest <= len(scale) else None
+def _combined(rows: CentredRows, scale: Array, shares: Array) -> tuple[Array, Array]:
+    """Norms of combinations of columns at unit length, of shape (k,), and their products with all columns."""
+    sums = rows.scores((scale[:, None] * shares).T)
+    return np.linalg.norm(sums, axis=0), (rows.combined(sums) * scale).T
 
 
 def _fitted(

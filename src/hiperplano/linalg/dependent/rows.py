@@ -6,8 +6,8 @@ Pivoting finds a largest set of independent rows B. The others are T·B. With z 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,17 +15,16 @@ from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.linalg.dependent.relations import corrected_relations
 from hiperplano.linalg.refined_products import MOST_LOST, REFINED, refine, summed_rows
 from hiperplano.linalg.triangular import reciprocal
 
 # Largest relative error, as estimated, of solutions on sparse rows: a dense decomposition would lose as many digits.
 MOST_LOST_BY_PIVOTS = 1e-9
 _EPS = float(np.finfo(float).eps)
-_CELLS = 2**22  # numbers of the dependent rows that are made dense at once
-_MOST_CORRECTIONS = 4  # of T; the first usually makes its error a rounding error
 
 
-class MinimumNorm(NamedTuple):
+class RowSolution(NamedTuple):
     """Coefficients of shape (targets, d), their relative error, the rank, and the reciprocal condition of B·Bᵀ."""
 
     coef: Array
@@ -34,7 +33,7 @@ class MinimumNorm(NamedTuple):
     reciprocal: float
 
 
-def by_independent_rows(rows: CentredRows, free: Array, tol: float) -> MinimumNorm | None:
+def by_independent_rows(rows: CentredRows, free: Array, tol: float) -> RowSolution | None:
     """Minimise ‖y − x·coef‖², and then ‖coef‖.
 
     Return None if independent rows are nearly dependent, if dependent ones are so only approximately, or if the
@@ -55,7 +54,7 @@ def by_independent_rows(rows: CentredRows, free: Array, tol: float) -> MinimumNo
     order = order - 1
     kept, others = order[:rank], order[rank:]
     if not rank:
-        return MinimumNorm(np.zeros((rows.right.shape[1], len(rows.length))), _EPS, 0, 1.0)
+        return RowSolution(np.zeros((rows.right.shape[1], len(rows.length))), _EPS, 0, 1.0)
     upper = np.asfortranarray(lower[:rank, :rank].T)
     smallest = float(lapack.dpocon(upper, norm, uplo="U")[0])
     if MOST_LOST * smallest < _EPS:
@@ -67,45 +66,30 @@ def by_independent_rows(rows: CentredRows, free: Array, tol: float) -> MinimumNo
 
     shares = solve_triangular(upper, lower[rank:, :rank].T, check_finite=False)  # Tᵀ, for rows at unit length
     shares = size * shares * reciprocal(scale[others])
-    shares = _corrected(rows, free, kept, others, shares, inverse)
-    if shares is None:
+    sizes = np.sqrt(rows.unit_squares + np.square(_unit(free)))
+    relations = corrected_relations(
+        kept, others, shares, inverse, partial(_combined, rows, free), sizes, len(rows.length)
+    )
+    if relations is None:
         return None
+    shares = relations
     inner = cho_factor(np.eye(len(others)) + shares.T @ shares, check_finite=False)
     fitted = right[kept] + shares @ cho_solve(inner, right[others] - shares.T @ right[kept], check_finite=False)
     some = replace(rows, x=rows.x[kept], right=fitted, root=rows.root[kept])
     found = refine(inverse, smallest, _EPS, some.square_products, fitted, 0.0, free[kept], REFINED)
     made = None if found is None else summed_rows(found, some, longest, tol)
-    return None if made is None else MinimumNorm(*made, rank, smallest)
+    return None if made is None else RowSolution(*made, rank, smallest)
 
 
-def _corrected(
-    rows: CentredRows, free: Array, kept: Array, others: Array, shares: Array, inverse: Callable[[Array], Array]
-) -> Array | None:
-    """Tᵀ with T·B = C up to rounding, from an approximation; None if there is none, since rows are independent.
+def _combined(rows: CentredRows, free: Array, shares: Array) -> tuple[Array, Array]:
+    """Norms of combinations of rows with columns at unit length, of shape (k,), and their products with all rows.
 
-    Errors are measured with columns at unit length, so that a short column counts as much as a long one.
+    A short column then counts as much as a long one.
     """
-    lengths = np.sqrt(rows.unit_squares + np.square(free / (float(np.linalg.norm(free)) or 1.0)))
-    whole, largest = np.zeros((len(free), len(others))), np.inf  # the largest error, in units of its rounding error
-    for _ in range(_MOST_CORRECTIONS):
-        whole[kept], whole[others, np.arange(len(others))] = -shares, 1.0
-        left, right = _combinations(rows, free, whole)
-        rounding = _EPS * (lengths @ np.abs(whole))
-        before, largest = largest, float((left / np.where(rounding > 0, rounding, 1.0)).max(initial=0.0))
-        if largest > 0.5 * before or largest <= 1.0:
-            break
-        shares = shares + inverse(right[kept])
-    return shares if largest <= len(free) else None
+    sums, along = rows.combined(shares), free @ shares
+    squares = np.square(sums * reciprocal(rows.length)).sum(axis=1) + np.square(_unit(free) @ shares)
+    return np.sqrt(squares), rows.scores(sums) + np.multiply.outer(free, along)
 
 
-def _combinations(rows: CentredRows, free: Array, shares: Array) -> tuple[Array, Array]:
-    """Norms of combinations of rows with columns at unit length, of shape (k,), and their products with all rows."""
-    unit, free_unit = reciprocal(rows.length), 1.0 / (float(np.linalg.norm(free)) or 1.0)
-    squares, products = np.empty(shares.shape[1]), np.empty_like(shares)
-    step = max(1, _CELLS // max(1, len(rows.length)))
-    for start in range(0, shares.shape[1], step):
-        part = slice(start, start + step)
-        sums, along = rows.combined(shares[:, part]), free @ shares[:, part]
-        squares[part] = np.square(sums * unit).sum(axis=1) + np.square(free_unit * along)
-        products[:, part] = rows.scores(sums) + np.multiply.outer(free, along)
-    return np.sqrt(squares), products
+def _unit(free: Array) -> Array:
+    return free / (float(np.linalg.norm(free)) or 1.0)

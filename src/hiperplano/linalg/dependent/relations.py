@@ -1,0 +1,60 @@
+"""Linear relations of dependent vectors, rows or columns of a table, computed up to rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hiperplano.data.design import Array
+
+_EPS = float(np.finfo(float).eps)
+_CELLS = 2**22  # numbers of the combined vectors that are made dense at once
+_MOST_CORRECTIONS = 4  # the first usually makes the error a rounding error
+_CORRECTED = 0.5  # a correction must leave at most this share of the error
+
+
+def corrected_relations(
+    kept: Array,
+    others: Array,
+    shares: Array,
+    inverse: Callable[[Array], Array],
+    combine: Callable[[Array], tuple[Array, Array]],
+    sizes: Array,
+    length: int,
+) -> Array | None:
+    """Shares of the independent vectors in each of the others, from an approximation, corrected up to rounding.
+
+    Return None if there are none, since the others are independent as well.
+
+    Parameters
+    ----------
+    kept, others : ndarray of int
+        Numbers of the independent vectors, and of the others.
+    shares : ndarray of shape (len(kept), len(others))
+        The approximation.
+    inverse : callable
+        Multiplies by the inverse of the products of the independent vectors.
+    combine : callable
+        Combinations of all vectors with the shares in the columns of its argument: their norms, and their products with
+        all vectors.
+    sizes : ndarray
+        Norms of all vectors.
+    length : int
+        Number of entries of a vector.
+    """
+    whole, largest = np.zeros((len(sizes), len(others))), np.inf  # the largest error, in units of its rounding error
+    norms, products = np.empty(len(others)), np.empty_like(shares)
+    step = max(1, _CELLS // max(1, length))
+    for _ in range(_MOST_CORRECTIONS):
+        whole[kept], whole[others, np.arange(len(others))] = -shares, 1.0
+        for start in range(0, len(others), step):
+            part = slice(start, start + step)
+            norms[part], along = combine(whole[:, part])
+            products[:, part] = along[kept]
+        rounding = _EPS * (sizes @ np.abs(whole))
+        before, largest = largest, float((norms / np.where(rounding > 0, rounding, 1.0)).max(initial=0.0))
+        if largest > _CORRECTED * before or largest <= 1.0:
+            break
+        shares = shares + inverse(products)
+    return shares if largest <= len(sizes) else None
