@@ -17,7 +17,7 @@ KEEP_COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
 
 def environment() -> dict[str, str]:
     """Name → text, for the header of the results; no date, so that equal runs give equal files."""
-    found = {"CPU": _processor(), "cores": str(_cores()), "Python": platform.python_version()}
+    found = {"CPU": _processor(), "cores": str(usable_cores()), "Python": platform.python_version()}
     for package in ("numpy", "scipy", *distributions()):
         try:
             found[package] = version(package)
@@ -79,6 +79,6 @@ def _processor() -> str:
     return model[1].strip() if model else platform.processor() or platform.machine()
 
 
-def _cores() -> int:
-    """Those this process may use."""
+def usable_cores() -> int:
+    """Cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

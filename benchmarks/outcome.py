@@ -24,6 +24,8 @@ class Measured:
         Bytes that one fit added at its peak; None where not measured.
     note : str
         Why it failed, or what it warned of.
+    threads : int or None
+        BLAS and OpenMP threads it ran with; None where nothing ran.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Measured:
     distance: float | None = None
     memory: int | None = None
     note: str = ""
+    threads: int | None = None
 
     @property
     def seconds(self) -> float | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import Neighbours, environment
+from benchmarks.machine import Neighbours, environment, usable_cores
 from benchmarks.memory import weigh
 from benchmarks.outcome import Measured, Outcome
 from benchmarks.results import merge
@@ -79,7 +79,7 @@ def _outcome(
 ) -> Outcome:
     nothing = [None] * len(entries)
     ours, *rivals = (
-        Measured(entry.contender.name, tuple(entry.runs), distance, weight, entry.note)
+        Measured(entry.contender.name, tuple(entry.runs), distance, weight, entry.note, entry.threads)
         for entry, distance, weight in zip(entries, distances or nothing, memory or nothing, strict=True)
     )
     accuracy = workload.accuracy
@@ -106,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     request = Request(options.quick, options.data)
     plan = _QUICK if options.quick else Plan(max(3, options.rounds), options.budget)
+    plan = plan._replace(threads=tuple(sorted({1, usable_cores()}, reverse=True)))
     # Data of a quick run are too small for figures to keep.
     folder = options.output or (None if options.quick else Path(__file__).parent)
     outcomes = []

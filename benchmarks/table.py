@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmarks.outcome import Measured, Outcome
 
 _HEADINGS = ("workload", "ours", "best rival", "ratio", "target", "extra memory", "accuracy")
-_DETAILS = ("workload", "contender", "seconds", "runs", "ours is faster", "extra memory", "distance", "")
+_DETAILS = ("workload", "contender", "seconds", "threads", "runs", "ours is faster", "extra memory", "distance", "")
 _MEGABYTE = 10**6
 
 
@@ -36,6 +36,8 @@ def markdown(kept: Sequence[tuple[dict[str, str], Outcome]]) -> str:
         "Written by `python -m benchmarks.race`; do not edit. Seconds are medians over rounds in which all contenders "
         "take turns. A ratio is the best rival's time over ours; a rival counts only if its answer is as accurate. "
         "Where none is, the ratio to the fastest stands as a lower bound (≥): accuracy would take it longer still. "
+        "Each contender runs with one thread of BLAS and OpenMP or with one for each core, whichever was faster in its "
+        "first round (the latter where a single fit exhausts its budget); worker processes of its own come on top. "
         "Extra memory is what one fit adds to the process at its peak. "
         "Workloads marked \\* read real tables, all others make their data.",
     ]
@@ -58,7 +60,7 @@ def _cells(outcome: Outcome) -> tuple[str, ...]:
     if opponent is None:
         shown, ratio = "no rival ran", ""
     else:
-        shown, ratio = f"{opponent.name} {shown_seconds(opponent)}", f"{outcome.ratio(opponent):.1f}×"
+        shown, ratio = f"{opponent.name} {shown_seconds(opponent)}", shown_ratio(outcome, opponent)
         if best is None:
             shown, ratio = f"{shown}, less accurate", f"≥ {ratio}"
     ratio += ", BUSY MACHINE" if outcome.disturbed else ""
@@ -112,6 +114,7 @@ def _details(outcome: Outcome) -> list[tuple[str, ...]]:
                 outcome.workload if mine else "",
                 one.name,
                 shown_seconds(one),
+                "–" if one.threads is None else str(one.threads),
                 str(len(one.runs)),
                 "" if mine or outcome.lost or not one.runs else f"{outcome.ratio(one):.1f}×",
                 _megabytes(one),
@@ -140,6 +143,12 @@ def shown_seconds(one: Measured) -> str:
         if seconds < limit:
             return f"{seconds * unit:.3g} {'µs' if unit == 1e6 else 'ms'}"
     return f"{seconds:.3g} s"
+
+
+def shown_ratio(outcome: Outcome, rival: Measured) -> str:
+    """How many times as fast as a rival ours is, and the threads of both."""
+    ratio, threads = f"{outcome.ratio(rival):.1f}×", (outcome.ours.threads, rival.threads)
+    return ratio if None in threads else f"{ratio} ({threads[0]} and {threads[1]} threads)"
 
 
 def _distance(one: Measured) -> str:

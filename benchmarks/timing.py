@@ -11,6 +11,8 @@ from math import ceil
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from threadpoolctl import threadpool_limits
+
 from benchmarks.workload import Answer, Contender
 
 Say = Callable[[str], None]
@@ -27,12 +29,16 @@ class Plan(NamedTuple):
     shortest : float
         Seconds: a single fit that takes less is repeated within its turn.
     clock : callable, () -> seconds
+    threads : tuple of int
+        Numbers of BLAS and OpenMP threads. Each contender tries all of them in its first turn, while its budget
+        lasts, and keeps the fastest.
     """
 
     rounds: int = 5
     budget: float = 60.0
     shortest: float = 0.2
     clock: Callable[[], float] = perf_counter
+    threads: tuple[int, ...] = (1,)
 
 
 @dataclass
@@ -44,12 +50,14 @@ class Entry:
     answer: Answer | None = None
     note: str = ""
     failed: bool = False
+    threads: int | None = None
     repeats: int = 1
+    turns: int = 0
     spent: float = 0.0
 
     def exhausted(self, budget: float) -> bool:
         """Whether another turn, as long as the average so far, would pass the budget."""
-        return bool(self.runs) and self.spent + self.spent / len(self.runs) > budget
+        return self.turns > 0 and self.spent + self.spent / self.turns > budget
 
     def attempt(self, work: Callable[[], object]) -> None:
         """Do something with the contender; an exception takes it out of the race, a warning is noted."""
@@ -78,22 +86,37 @@ def one_round(entries: Sequence[Entry], problem: Any, plan: Plan, say: Say) -> N
     for entry in entries:
         if entry.failed or entry.exhausted(plan.budget):
             continue
-        entry.attempt(partial(_turn, entry, problem, plan))
-        shown = entry.note if entry.failed else f"{entry.runs[-1]:.4g} s"
+        turn = _turn if entry.threads else _first_turn
+        entry.attempt(partial(turn, entry, problem, plan))
+        shown = entry.note if entry.failed else f"{entry.runs[-1]:.4g} s, {entry.threads} threads"
         say(f"    {entry.contender.name}: {shown}")
+
+
+def _first_turn(entry: Entry, problem: Any, plan: Plan) -> None:
+    """A measure with each number of threads; the fastest counts, and its number is kept."""
+    found: list[tuple[float, int, int]] = []
+    for threads in plan.threads:
+        if found and entry.exhausted(plan.budget):
+            break
+        with threadpool_limits(threads):
+            gc.collect()
+            seconds, entry.answer = _timed(entry, problem, 1, plan.clock)
+            repeats = max(1, ceil(plan.shortest / max(seconds, 1e-9)))
+            if repeats > 1:
+                seconds, _ = _timed(entry, problem, repeats, plan.clock)
+        entry.turns += 1
+        found.append((seconds, threads, repeats))
+    fastest, entry.threads, entry.repeats = min(found)
+    entry.runs.append(fastest)
 
 
 def _turn(entry: Entry, problem: Any, plan: Plan) -> None:
     """One measure: of a single fit, or of as many in a row as it takes to tell their time."""
-    gc.collect()
-    if entry.answer is None:
-        once, entry.answer = _timed(entry, problem, 1, plan.clock)
-        entry.repeats = max(1, ceil(plan.shortest / max(once, 1e-9)))
-        if entry.repeats == 1:
-            entry.runs.append(once)
-            return
-    each, _ = _timed(entry, problem, entry.repeats, plan.clock)
-    entry.runs.append(each)
+    with threadpool_limits(entry.threads):
+        gc.collect()
+        seconds, _ = _timed(entry, problem, entry.repeats, plan.clock)
+    entry.turns += 1
+    entry.runs.append(seconds)
 
 
 def _timed(entry: Entry, problem: Any, repeats: int, clock: Callable[[], float]) -> tuple[float, Answer]:

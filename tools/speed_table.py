@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.outcome import Outcome
 from benchmarks.results import read
-from benchmarks.table import shown_seconds
+from benchmarks.table import shown_ratio, shown_seconds
 from tools.marks import piped, replace_between
 
 ROOT = Path(__file__).parent.parent
@@ -25,7 +25,7 @@ def _cells(outcome: Outcome) -> tuple[str, ...] | None:
         return None
     bound = "" if outcome.best_rival else "≥ "
     work = outcome.description.rstrip(".").split("; ")[0] + (" *" if outcome.real else "")
-    ratio = f"{bound}{outcome.ratio(rival):.1f}×"
+    ratio = bound + shown_ratio(outcome, rival)
     return work, shown_seconds(outcome.ours), f"{rival.name} {shown_seconds(rival)}", ratio
 
 

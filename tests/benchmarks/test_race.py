@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.sparse import issparse
+from threadpoolctl import threadpool_info
 
 from benchmarks import machine
 from benchmarks import race as race_module
@@ -55,8 +56,8 @@ class Stage:
             **{"target": 2.0, "accuracy": judge} | rest,
         )
 
-    def race(self, ours, *rivals, rounds=3, budget=inf, shortest=0.0, weigh=None, **rest):
-        plan = Plan(rounds, budget, shortest, self.clock)
+    def race(self, ours, *rivals, rounds=3, budget=inf, shortest=0.0, weigh=None, threads=(1,), **rest):
+        plan = Plan(rounds, budget, shortest, self.clock, threads)
         return race("toy", self.workload(ours, *rivals, **rest), Request(), plan, lambda _: None, weigh)
 
 
@@ -105,6 +106,28 @@ def test_a_slow_contender_is_not_repeated_beyond_its_budget(stage):
     outcome = stage.race(stage.contender("a", [1]), stage.contender("b", [10]), stage.contender("c", [100]), budget=25)
     assert [len(one.runs) for one in (outcome.ours, *outcome.rivals)] == [3, 2, 1]
     assert outcome.best_rival.name == "b"
+
+
+def test_each_contender_keeps_the_faster_number_of_threads(stage):
+    def threaded(name, seconds):
+        """Takes the given seconds at one and at two threads."""
+
+        def solve(problem):
+            if problem == "full":
+                threads = max(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+                stage.log.append((name, threads))
+                stage.now += seconds[threads - 1]
+            return Answer(figures={"distance": 0.0})
+
+        return Contender(name, solve)
+
+    outcome = stage.race(threaded("a", (3, 2)), threaded("b", (4, 5)), threads=(2, 1))
+    assert stage.log == [("a", 2), ("a", 1), ("b", 2), ("b", 1)] + [("a", 2), ("b", 1)] * 2
+    assert (outcome.ours.runs, outcome.ours.threads) == ((2, 2, 2), 2)
+    assert (outcome.best_rival.runs, outcome.best_rival.threads) == ((4, 4, 4), 1)
+    assert "2.0× (2 and 1 threads)" in plain([outcome])
+    outcome = stage.race(threaded("a", (1, 1)), threaded("b", (90, 90)), threads=(2, 1), budget=100)
+    assert outcome.rivals[0].threads == 2, "one fit exhausts the budget"
 
 
 def test_an_inaccurate_rival_is_shown_but_does_not_count(stage):
@@ -172,7 +195,7 @@ def test_a_busy_machine_is_told_and_judges_no_target(stage, neighbours):
     assert outcome.disturbed
     assert outcome.reached is None
     assert "BUSY MACHINE: other programs took 0.7 cores" in plain([outcome])
-    assert "9.0×, BUSY MACHINE" in plain([outcome])
+    assert "9.0× (1 and 1 threads), BUSY MACHINE" in plain([outcome])
     neighbours.cores = 0.05
     assert stage.race(stage.contender("a", [1]), stage.contender("b", [9])).reached
 
