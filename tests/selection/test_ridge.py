@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit
 
 from hiperplano import Ridge, RidgeCV
 from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.solvers.least_squares.path import ridge_path
 
 ALPHAS = np.logspace(-3, 4, 8)
 
@@ -90,6 +91,19 @@ def test_leave_one_out_with_few_rows_and_lengths_far_apart(lengths, weighted):
     expected = exact_leave_one_out(X, y, alphas, weight)
     np.testing.assert_allclose(found.cv_results_, expected * weight[:, None], rtol=1e-11)
     np.testing.assert_allclose(found.scores_, -np.average(expected, axis=0, weights=weight), rtol=1e-11)
+
+
+@pytest.mark.parametrize("n", [8, 12])
+def test_penalties_that_hide_short_directions_need_no_jacobi_method(n, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y, alphas = rng.normal(size=(n, 12)) * np.logspace(3, -3, 12), rng.normal(size=n), [1e-5, 1e-3]
+    monkeypatch.setattr(ridge_path, "dgejsv", None)
+    found = RidgeCV(alphas, store_cv_results=True).fit(X, y)
+    expected = exact_leave_one_out(X, y, alphas, np.ones(n))
+    np.testing.assert_allclose(found.cv_results_, expected, rtol=1e-8)
+    fits = [[Ridge(alpha).fit(X[2:], y[2:]).score(X[:2], y[:2]) for alpha in alphas]]
+    found = RidgeCV(alphas, cv=[(np.arange(2, n), np.arange(2))]).fit(X, y)
+    np.testing.assert_allclose(found.scores_, np.mean(fits, axis=0), rtol=1e-8)
 
 
 @pytest.mark.parametrize("lengths", APART)

@@ -174,7 +174,7 @@ class PenaltySearch:
 
     def _folds(self, design: Design, alphas: Array, splits: list[Split], given: dict[str, Any] | None) -> Array:
         """Mean scores over the folds, of shape (alphas,)."""
-        paths = fold_paths(design, splits, self.fit_intercept)
+        paths = fold_paths(design, splits, self.fit_intercept, float(alphas.min()))
         coefs = [path.coefficients(alphas) for path in paths]
         intercepts = [path.intercepts(coef) for path, coef in zip(paths, coefs, strict=True)]
         scoring = self._FOLD_SCORING if self.scoring is None else self.scoring

@@ -47,7 +47,9 @@ def predict_folds_in_features(
     features = few_features(problem.gram.kernel, problem.gram.X, fewest)
     if features is None:
         return None
-    paths = fold_paths(wrap(features, problem.y, problem.gram.weight), splits, problem.fit_intercept)
+    paths = fold_paths(
+        wrap(features, problem.y, problem.gram.weight), splits, problem.fit_intercept, float(alphas.min())
+    )
     found = []
     for (_, test), path in zip(splits, paths, strict=True):
         coef = path.coefficients(alphas)

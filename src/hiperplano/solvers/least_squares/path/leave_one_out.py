@@ -169,7 +169,7 @@ def leave_one_out(
     few = FewRows.of(sums, fit_intercept, alphas)
     if few is not None:
         return few
-    path, coordinates = wide_path(design, fit_intercept, None if sums.is_sparse else sums)
+    path, coordinates = wide_path(design, fit_intercept, float(alphas.min()), None if sums.is_sparse else sums)
     return LeaveOneOutPath(design.with_vectors(coordinates=coordinates), path)
 
 
@@ -263,7 +263,7 @@ class LeaveOneOutPath:
         fit_intercept = self.path.fit_intercept
         hardly_more = isinstance(self.design, InMemory) and self.design.n_rows <= 2 * self.design.n_columns
         if hardly_more and len(numbers) > 1:
-            path, coordinates = wide_path(self.design, fit_intercept, completed=True)
+            path, coordinates = wide_path(self.design, fit_intercept, float(alphas.min()), completed=True)
             rows = self.design.with_vectors(coordinates=coordinates).gather(crucial)
             left_out: LeaveOneOut | LeaveOneOutByFactors = LeaveOneOut.of(path, alphas, self.design.n_rows)
         else:
@@ -275,7 +275,7 @@ class LeaveOneOutPath:
             return numbers, errors, weight
         x, y = rows.collect(rows.map(Block.dense)), rows.collect(rows.vector("y"))
         for k in np.lexsort((numbers, left[numbers]))[:_MOST_REFITS]:
-            path = ridge_path(self._without(int(numbers[k])), fit_intercept=fit_intercept)
+            path = ridge_path(self._without(int(numbers[k])), fit_intercept=fit_intercept, least=float(alphas.min()))
             predicted = path.target_mean + path.coefficients(alphas) @ (x[k] - path.mean)
             errors[k] = (y[k] - predicted).T
         return numbers, errors, weight

@@ -18,7 +18,7 @@ _MOST_BYTES = 2**29  # largest memory for the moments of all folds together
 Split = tuple[Array, Array]
 
 
-def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> list[RidgePath]:
+def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool, least: float) -> list[RidgePath]:
     """The path of the training rows of each split.
 
     If the test sets partition the rows, all moments come from one pass. Those of the training rows are sums over the
@@ -28,11 +28,13 @@ def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> 
     ----------
     splits : sequence of (train, test)
         Numbers of rows.
+    least : float
+        Smallest penalty that will be asked for.
     """
     folds = _partition(splits, design.n_rows)
     width = 1 + design.n_columns + design.n_targets
     if folds is None or len(splits) * width**2 * 8 > _MOST_BYTES:
-        return [ridge_path(_only(design, train), fit_intercept=fit_intercept) for train, _ in splits]
+        return [ridge_path(_only(design, train), fit_intercept=fit_intercept, least=least) for train, _ in splits]
     sums = moments(design.with_vectors(fold=folds), centred=fit_intercept, n_groups=len(splits))
     nothing = np.zeros_like(sums.raw[0])
     before = [nothing, *accumulate(sums.raw[:-1])]
@@ -41,6 +43,7 @@ def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> 
         ridge_path(
             _only(design, train),
             fit_intercept=fit_intercept,
+            least=least,
             plain=NormalEquations.of(sums.group(left + right), fit_intercept),
         )
         for (train, _), left, right in zip(splits, before, after, strict=True)

@@ -19,6 +19,7 @@ _EPS = float(np.finfo(float).eps)
 _PLAIN = 1e-5  # eigenvalues of XᵀX above this share of the largest keep ten digits
 _PLAIN_ROWS = 1e-9  # eigenvalues of X·Xᵀ above this share keep seven digits, and scores eight
 _PRESENT = 1e-10  # squared singular values of X above this share of the largest keep ten digits
+_HIDDEN = 1e-13  # with a penalty above this share of the largest σ², rounding in an ordinary SVD leaves nine digits
 _SIMILAR = 1e3  # ratio of the longest to the shortest column, up to which an ordinary SVD is accurate
 _SOLVABLE = 1e8  # condition number of the columns, up to which their triangular factor is inverted
 
@@ -81,16 +82,20 @@ class RidgePath:
         return np.asarray(self.target_mean - coef @ self.mean)
 
 
-def ridge_path(design: Design, *, fit_intercept: bool, plain: NormalEquations | None = None) -> RidgePath:
+def ridge_path(
+    design: Design, *, fit_intercept: bool, least: float = 0.0, plain: NormalEquations | None = None
+) -> RidgePath:
     """Factor the rows of a design.
 
     Parameters
     ----------
+    least : float, default=0
+        Smallest penalty that will be asked for.
     plain : NormalEquations, optional
         Normal equations of the rows without a penalty, if they are known.
     """
     if design.n_rows <= design.n_columns:
-        return wide_path(design, fit_intercept)[0]
+        return wide_path(design, fit_intercept, least)[0]
     plain = normal_equations(design, fit_intercept) if plain is None else plain
     equations = plain.penalised(0.0)
     factor, right, _ = factorise(design, equations, 0.0, fit_intercept)
@@ -129,7 +134,7 @@ def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
 
 
 def wide_path(
-    design: Design, fit_intercept: bool, rows: CentredRows | None = None, completed: bool = False
+    design: Design, fit_intercept: bool, least: float, rows: CentredRows | None = None, completed: bool = False
 ) -> tuple[RidgePath, Array]:
     """The path for no more rows than columns, by a singular value decomposition of the rows.
 
@@ -137,6 +142,8 @@ def wide_path(
     ----------
     design : Design
         Rows without weight are left out.
+    least : float
+        Smallest penalty that will be asked for.
     rows : CentredRows, optional
         Centred rows with weight, if they are known.
     completed : bool, default=False
@@ -151,7 +158,7 @@ def wide_path(
     """
     rows = centred_rows(design.weighted_rows(), fit_intercept) if rows is None else rows
     most = len(rows.root) - int(fit_intercept)
-    left, values, make_basis = _decomposed(rows, min(most, design.n_columns))
+    left, values, make_basis = _decomposed(rows, min(most, design.n_columns), least)
     if completed:
         mean = [rows.free_direction[:, None]] if fit_intercept else []
         others = qr(np.hstack([*mean, left]), check_finite=False)[0][:, len(mean) + len(values) :]
@@ -175,12 +182,14 @@ Decomposition = tuple[Array, Array, Callable[[], Array]]
 """Left vectors, singular values, and what makes the right vectors over the singular values."""
 
 
-def _decomposed(rows: CentredRows, most: int) -> Decomposition:
+def _decomposed(rows: CentredRows, most: int, least: float) -> Decomposition:
     """Decomposition of dense rows, whose rank is at most `most`.
 
     The rank is determined with columns of unit length, so that it does not depend on units. If the lengths of columns
     differ much, Jacobi's method with pivoting keeps the digits of short columns. This is not needed if products of the
-    rows show that no direction is too short for an ordinary decomposition.
+    rows show that no direction is too short for an ordinary decomposition. Nor is it if the smallest penalty is large
+    enough: an ordinary decomposition is that of rows changed by about ε·σ₁, where σ₁ is the largest singular value,
+    and this changes (X·Xᵀ + alpha)⁻¹ by 2ε·σ₁/√alpha of itself at most.
     """
     length = rows.length
     longest = float(length.max(initial=0.0)) or 1.0
@@ -191,7 +200,7 @@ def _decomposed(rows: CentredRows, most: int) -> Decomposition:
         return found
     all_seen = np.count_nonzero(squares > _PRESENT * squares.max(initial=0.0)) == most
     x, scaled = rows.unit, rows.unit * (length / longest)
-    if similar or all_seen:
+    if similar or all_seen or least > _HIDDEN * squares.max(initial=0.0):
         left, values, right = svd(scaled, full_matrices=False, check_finite=False)
         rank = most if all_seen else int(np.count_nonzero(values > _EPS * max(x.shape) * values.max(initial=0.0)))
         values = values[:rank] * longest
