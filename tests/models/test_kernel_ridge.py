@@ -196,6 +196,32 @@ def test_a_singular_gram_matrix_with_an_intercept_is_least_squares():
             np.testing.assert_allclose(model.intercept_, found[0], rtol=1e-8)
 
 
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alpha", [0.0, 1e-12, 1e-9, 1e-6, 1e-3])
+def test_tiny_penalties_of_a_kernel_with_few_features(alpha, weighted, fit_intercept):
+    """Predictions and objective are those of least squares with the penalty as further rows."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 4)) * [1.0, 3.0, 0.3, 1.0] + [2.0, 0.0, 1.0, -1.0]
+    Y = X @ rng.normal(size=(4, 2)) + 3.0 + rng.normal(size=(500, 2))
+    weight = rng.uniform(0.5, 2.0, 500) if weighted else np.ones(500)
+    features = np.asarray(Polynomial(degree=2, gamma=1.0).features(X))
+    columns = np.column_stack([np.ones(500), features]) if fit_intercept else features
+    root, penalties = np.sqrt(weight)[:, None], np.array([alpha, 1.0])
+    model = KernelRidge(penalties, kernel="poly", degree=2, gamma=1.0, fit_intercept=fit_intercept)
+    model.fit(X, Y, sample_weight=weight if weighted else None)
+    assert model.solution_.converged
+    objective = 0.0
+    for target, penalty in enumerate(penalties):
+        extra = np.sqrt(penalty) * np.eye(columns.shape[1])[int(fit_intercept) :]
+        rows = np.vstack([root * columns, extra])
+        right = np.concatenate([root[:, 0] * Y[:, target], np.zeros(len(extra))])
+        coef = np.linalg.lstsq(rows, right, rcond=None)[0]
+        np.testing.assert_allclose(model.predict(X)[:, target], columns @ coef, atol=1e-5, rtol=0)
+        objective += np.square(right - rows @ coef).sum()
+    np.testing.assert_allclose(model.solution_.objective, objective, rtol=1e-9)
+
+
 def test_a_fit_that_does_not_reach_its_tolerance_says_so():
     with pytest.warns(ConvergenceWarning, match="above tol=1e-14: max_iter steps were made"):
         KernelRidge(1e-3, kernel=RBF(0.2), solver="conjugate", tol=1e-14, max_iter=3).fit(X, Y[:, 0])

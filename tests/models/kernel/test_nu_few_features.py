@@ -99,6 +99,17 @@ def test_a_share_without_a_margin_is_said(n):
     assert np.isfinite(model.decision_function(x)).all()
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("nu", [0.01, 0.05])
+def test_a_share_of_few_rows_without_a_margin_is_said(nu, seed):
+    """All dual variables may end at their bounds, so that no free ones are left to solve for."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(560, 2))
+    y = x[:, 0] + rng.normal(size=560) > 0
+    with pytest.warns(ConvergenceWarning, match="leaves no margin"):
+        NuSVC(kernel="linear", nu=nu).fit(x, y)
+
+
 def test_degenerate_tables():
     x, target, _ = table()
     constant = NuSVR(kernel="linear").fit(x, np.full(len(x), 3.0))

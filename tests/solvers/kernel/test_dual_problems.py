@@ -215,7 +215,7 @@ def test_a_cache_is_given_up_where_working_sets_need_its_memory():
 
 def test_working_sets_too_small_for_the_free_variables_lead_to_the_same_minimum(monkeypatch):
     monkeypatch.setattr(decomposition, "_NEW", 64)
-    monkeypatch.setattr(decomposition, "_POLISHED", 0)
+    monkeypatch.setattr(decomposition, "POLISHED", 0)
     rows = RNG.normal(size=(1100, 5))
     sign = np.where(rows[:, 0] * rows[:, 1] + 0.5 * RNG.normal(size=1100) > 0, 1.0, -1.0)
     problem = DualProblem.classification(sign, np.full(1100, 10.0))

@@ -118,7 +118,8 @@ class KernelRidge(KernelLeastSquares):
     n_components : int, optional
         Rows that serve as centres, for "nystroem"; by default a multiple of √n.
     tol : float, default=1e-8
-        Relative residual to reach, for "conjugate" and "nystroem".
+        Relative residual to reach, for "conjugate" and "nystroem". With few features and a penalty so small that
+        rounding leaves a larger one, the shortest dual coefficients with the same predictions are taken.
     max_iter : int, optional
         Most steps of conjugate gradients.
     random_state : int, RandomState or None, default=0

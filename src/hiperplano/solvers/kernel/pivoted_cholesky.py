@@ -14,12 +14,9 @@ from scipy.linalg import lapack, solve_triangular
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.products import rows_dot
+from hiperplano.solvers.kernel.span import DEPENDENT
 
 _BLOCK = 128  # pivots drawn at a time
-# A trial ends if it would need a rank above 1.5·`max_rank`; not 1.0, because smooth kernels speed up later.
-_LENIENT = 1.5
-# Pivots whose residual is below this share of the largest diagonal entry are dropped as rounding errors.
-_DEPENDENT = 1e-10
 
 
 class LowRank(NamedTuple):
@@ -58,10 +55,10 @@ def pivoted_cholesky(
     seed : int
         Seed of the draws.
     trial : bool
-        Whether to end as soon as the progress of the last pivots shows that `max_rank` is far too small for `enough`.
+        Whether to end as soon as the progress of the last pivots shows that `max_rank` is too small for `enough`.
     """
     n, rng = len(diagonal), np.random.default_rng(seed)
-    left, smallest = diagonal.astype(np.float64), _DEPENDENT * float(diagonal.max(initial=0.0))
+    left, smallest = diagonal.astype(np.float64), DEPENDENT * float(diagonal.max(initial=0.0))
     factor, chosen = np.empty((n, min(max_rank, n))), np.empty(0, dtype=np.intp)
     now = float(left.sum())
     while len(chosen) < factor.shape[1] and now > enough:
@@ -88,6 +85,6 @@ def pivoted_cholesky(
         before, now = now, float(left.sum())
         if trial and rank and now > enough:
             needed = rank + kept * np.log(before / enough) / np.log(before / now)
-            if needed > _LENIENT * max_rank:
+            if needed > max_rank:
                 break
     return LowRank(factor[:, : len(chosen)], chosen, left)

@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.kernels import KernelMatrix
 from hiperplano.linalg.products import rows_dot
 
-_DEPENDENT = 1e-10  # centres whose residual is below this share of the largest diagonal entry are left out
+DEPENDENT = 1e-10  # rows whose residual is below this share of the largest diagonal entry are left out
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Span:
     def of(cls, matrix: KernelMatrix, rows: Array) -> Span:
         """The span of some rows of a symmetric kernel matrix; linearly dependent ones are left out."""
         inner = matrix.part(rows, rows).dense()
-        smallest = _DEPENDENT * float(inner.diagonal().max(initial=0.0))
+        smallest = DEPENDENT * float(inner.diagonal().max(initial=0.0))
         upper, order, rank, _ = lapack.dpstrf(inner, tol=smallest)
         return cls(rows[order[:rank] - 1], np.ascontiguousarray(np.triu(upper[:rank, :rank]).T))
 

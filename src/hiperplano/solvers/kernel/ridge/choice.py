@@ -37,7 +37,7 @@ def solve_ridge(
     n_centres : int, optional
         Number of centres of "nystroem".
     tol, max_iter : float, int or None
-        Stopping criteria of conjugate gradients.
+        Relative residual to reach, and most steps of conjugate gradients.
     seed : int
         Seed of pivots and samples.
     owner : str
@@ -45,9 +45,9 @@ def solve_ridge(
     """
     n, note = problem.n_rows, ""
     if solver == "auto":
-        features = few_features(problem.gram.kernel, problem.gram.X, n) if problem.alpha.all() else None
-        if features is not None and (found := solve_in_features(problem, features)) is not None:
-            return found
+        features = few_features(problem.gram.kernel, problem.gram.X, n)
+        if features is not None:
+            return solve_in_features(problem, features, tol)
         solver = fitting_solver(problem)
         if solver == "nystroem":
             note = Message(

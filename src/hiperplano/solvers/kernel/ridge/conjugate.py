@@ -79,17 +79,13 @@ def solve_conjugate(
             steps=found.n_iter,
         )
         return solve_in_single(problem, tol, note) or solve_exactly(problem, note)
-    coef, intercept, objective = problem.assemble(found.u)
-    return KernelSolution(
-        coef=coef,
-        intercept=intercept,
+    return problem.solution(
+        *problem.with_intercepts(found.u),
         method=Message("conjugate gradients"),
         n_iter=found.n_iter,
-        objective=objective,
         gap=found.residual,
         converged=found.residual <= tol,
         status=_status(n, found, len(low.pivots), tol, found.n_iter >= steps),
-        kernel=str(problem.gram.kernel),
     )
 
 
@@ -126,13 +122,10 @@ def finish_conjugate(problem: RidgeProblem, spaces: list[KrylovSpace], tol: floa
     if not found.residual <= tol:
         return None
     before = max(len(each.basis) for each in spaces)
-    coef, intercept, objective = problem.assemble(found.x)
-    return KernelSolution(
-        coef=coef,
-        intercept=intercept,
+    return problem.solution(
+        *problem.with_intercepts(found.x),
         method=Message("conjugate gradients"),
         n_iter=before + found.n_iter,
-        objective=objective,
         gap=found.residual,
         converged=True,
         status=Message(
@@ -143,7 +136,6 @@ def finish_conjugate(problem: RidgeProblem, spaces: list[KrylovSpace], tol: floa
             steps=found.n_iter,
             residual=found.residual,
         ),
-        kernel=str(problem.gram.kernel),
     )
 
 

@@ -26,39 +26,35 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
     note : Message
         Message that explains the choice of this solver.
     """
-    u = np.empty(problem.right.shape)
+    u, intercept = np.empty(problem.y.shape), np.empty(problem.y.shape[1])
     smallest, residual = np.inf, 0.0
-    for shift in np.unique(problem.shift).tolist():
-        mine = problem.shift == shift
+    for mine, part in problem.by_penalty():
         try:
-            u[:, mine], left = _refined(problem, shift, problem.right[:, mine])
+            u[:, mine], intercept[mine], left = _by_cholesky(part)
         except LinAlgError:
-            u[:, mine], left, least = _by_eigenvectors(problem, shift, problem.right[:, mine])
+            u[:, mine], intercept[mine], left, least = _by_eigenvectors(part)
             smallest = min(smallest, least)
         residual = max(residual, left)
-    coef, intercept, objective = problem.assemble(u)
-    return KernelSolution(
-        coef=coef,
-        intercept=intercept,
+    return problem.solution(
+        u,
+        intercept,
         method=Message("Cholesky factorisation") if np.isinf(smallest) else Message("eigenvectors"),
-        n_iter=1,
-        objective=objective,
         gap=residual,
         converged=bool(residual <= _SOLVED if np.isinf(smallest) else smallest >= 0),
         status=note + _status(problem, residual, smallest),
-        kernel=str(problem.gram.kernel),
     )
 
 
-def _refined(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float]:
-    """The solution and its residual, after one step of iterative refinement if the residual is above `_REFINE`."""
+def _by_cholesky(problem: RidgeProblem) -> tuple[Array, Array, float]:
+    """u, intercepts and the residual for one penalty, after one step of iterative refinement if it is needed."""
+    right, shift = problem.right, float(problem.alpha[0])
     solve = _whole_factor(problem, shift) if problem.gram.whole is not None else _factor_of_tiles(problem, shift)
     found = solve(right)
     left = right - problem.gram.product(found, np.array(shift))
-    if _relative(left, right) > _REFINE:
+    if relative_residual(left, right) > _REFINE:
         found = found + solve(left)
         left = right - problem.gram.product(found, np.array(shift))
-    return found, _relative(left, right)
+    return *problem.with_intercepts(found), relative_residual(left, right)
 
 
 def _whole_factor(problem: RidgeProblem, shift: float) -> Callable[[Array], Array]:
@@ -79,30 +75,29 @@ def _factor_of_tiles(problem: RidgeProblem, shift: float) -> Callable[[Array], A
     return tiles.factor().solve
 
 
-def _relative(left: Array, right: Array) -> float:
+def relative_residual(left: Array, right: Array) -> float:
     """The largest norm of a column, relative to that of the right-hand side."""
     size = np.linalg.norm(right, axis=0)
     return float(np.linalg.norm(left / np.where(size > 0, size, 1.0), axis=0).max(initial=0.0))
 
 
-def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float, float]:
-    """The minimum-norm solution for a matrix that is not positive definite.
+def _by_eigenvectors(problem: RidgeProblem) -> tuple[Array, Array, float, float]:
+    """The minimum-norm solution for one penalty, with a matrix that is not positive definite.
 
-    Also returns its residual and the smallest eigenvalue, 0 if that is a rounding error.
+    Returns u, intercepts, the residual and the smallest eigenvalue, 0 if that is a rounding error.
     """
-    root = problem.gram.root
+    root, targets = problem.gram.root, problem.targets
     matrix = problem.gram.matrix.dense() * root[:, None] * root
-    matrix[np.diag_indices(len(matrix))] += shift
+    matrix[np.diag_indices(len(matrix))] += problem.alpha[0]
     if not problem.fit_intercept:
-        return _shortest(matrix, right)
+        u, residual, smallest = _shortest(matrix, targets)
+        return u, np.zeros(u.shape[1]), residual, smallest
     # Rows and targets are centred: the inverse that gives the intercept otherwise does not exist.
-    centre, targets = root / np.linalg.norm(root), right[:, :-1]
+    centre = root / np.linalg.norm(root)
     inner = matrix - np.multiply.outer(centre, centre @ matrix)
     inner -= np.multiply.outer(inner @ centre, centre)
     u, residual, smallest = _shortest(inner, targets - np.multiply.outer(centre, centre @ targets))
-    intercept = root @ (targets - matrix @ u) / (root @ root)
-    # In the form that `assemble` expects, with the root of the weights as the solution for the intercept.
-    return np.column_stack([u + np.multiply.outer(root, intercept), root]), residual, smallest
+    return u, root @ (targets - matrix @ u) / (root @ root), residual, smallest
 
 
 def _shortest(matrix: Array, right: Array) -> tuple[Array, float, float]:
@@ -111,7 +106,7 @@ def _shortest(matrix: Array, right: Array) -> tuple[Array, float, float]:
     limit = _ABSENT * len(values) * float(np.abs(values).max(initial=0.0))
     there = np.abs(values) > limit
     found = vectors[:, there] @ ((vectors[:, there].T @ right) / values[there, None])
-    return found, _relative(right - matrix @ found, right), float(values[0]) if values[0] < -limit else 0.0
+    return found, relative_residual(right - matrix @ found, right), float(values[0]) if values[0] < -limit else 0.0
 
 
 def _status(problem: RidgeProblem, residual: float, smallest: float) -> Message:

@@ -11,12 +11,11 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.refinement import Refined, refined_gradients
+from hiperplano.solvers.kernel.refinement import REACH, Refined, refined_gradients
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.whitened_features import WhitenedFeatures
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_REACH = (1e-5, 1e-12)  # least relative residuals of steps in float32 and float64
 _STEPS = 1000  # default of `max_iter`
 _COST_ROWS = 500  # sampled rows from which the cost of the approximation is estimated
 
@@ -92,7 +91,7 @@ def _refined(
             size=size,
             precondition=precondition,
             tol=tol,
-            reach=_REACH[double],
+            reach=REACH[np.dtype(steps.rough.dtype)],
             max_iter=(_STEPS if max_iter is None else max_iter) - n_iter,
         )
         n_iter += found.n_iter

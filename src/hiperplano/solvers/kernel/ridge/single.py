@@ -15,12 +15,11 @@ from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.refinement import refined_gradients
+from hiperplano.solvers.kernel.refinement import REACH, refined_gradients
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 _STEPS = 30  # most steps; a factor that needs more is too inaccurate
-_REACH = 1e-5  # least relative residual of steps with products in float32
 
 
 def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelSolution | None:
@@ -35,10 +34,9 @@ def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelS
     """
     if problem.gram.held is None or _bytes_needed(problem.n_rows) > memory_limit():
         return None
-    u, residual, n_iter = np.empty(problem.right.shape), 0.0, 0
-    for shift in np.unique(problem.shift).tolist():
-        mine = problem.shift == shift
-        right = problem.right[:, mine]
+    u, intercept, residual, n_iter = np.empty(problem.y.shape), np.empty(problem.y.shape[1]), 0.0, 0
+    for mine, part in problem.by_penalty():
+        right, shift = part.right, float(part.alpha[0])
         inverse = inverse_in_single(problem.gram.held.single.lower(), shift)
         if inverse is None:
             return None
@@ -49,19 +47,18 @@ def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelS
             size=np.linalg.norm(right, axis=0),
             precondition=partial(_of_all, inverse),
             tol=tol,
-            reach=_REACH,
+            reach=REACH[np.dtype(np.float32)],
             max_iter=_STEPS,
         )
-        u[:, mine], residual, n_iter = found.x, max(residual, found.residual), max(n_iter, found.n_iter)
-        if not residual <= tol:
+        if not found.residual <= tol:
             return None
-    coef, intercept, objective = problem.assemble(u)
-    return KernelSolution(
-        coef=coef,
-        intercept=intercept,
+        u[:, mine], intercept[mine] = part.with_intercepts(found.x)
+        residual, n_iter = max(residual, found.residual), max(n_iter, found.n_iter)
+    return problem.solution(
+        u,
+        intercept,
         method=Message("Cholesky factorisation"),
         n_iter=n_iter,
-        objective=objective,
         gap=residual,
         converged=True,
         status=note
@@ -72,7 +69,6 @@ def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelS
             steps=n_iter,
             residual=residual,
         ),
-        kernel=str(problem.gram.kernel),
     )
 
 

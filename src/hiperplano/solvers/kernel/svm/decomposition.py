@@ -13,6 +13,7 @@ from hiperplano.solvers.kernel.svm.gradient import Gradient
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, GramRows, WorkingGram, kept_bytes, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
+from hiperplano.solvers.kernel.svm.small.loops import POLISHED
 from hiperplano.solvers.kernel.svm.smo.loops import smo
 
 _NEW = 512  # least number of violating rows added to a working set
@@ -21,9 +22,8 @@ _MARGIN = 30.0  # scores switch to float64 once the violation is below this mult
 NEGLIGIBLE = 0.05  # largest error of float32, as a share of tol, for which scores may stay in float32
 # Largest error of a working set's gradient in float32, as a share of the violation aimed at.
 _LARGEST_GRADIENT_ERROR = 0.25
-_POLISHED = 200  # up to this number of rows, a last Newton step to full precision costs almost nothing
 _MOST_ALTERNATIONS = 20  # most alternations of SMO and Newton's method in one working set
-_MOST_IDLE_ROUNDS = 10  # consecutive rounds without progress, after which a fit is given up
+MOST_IDLE_ROUNDS = 10  # consecutive rounds without progress, after which a fit is given up
 _PROGRESS_SHARE = 0.99  # a slow round must reduce the relative gap below this share to count as progress
 STEPS_PER_ROW = 4  # SMO steps per row that take the time of a Newton step without its factorisation
 _NEWTON_PER_STEP = 20.0  # multiplications of a factorisation that take the time of an SMO step, per variable
@@ -109,7 +109,7 @@ def minimise(
         rough = 0.0 if judge is rows else _rounding_of_float32(beta, rows)
         negligible = judge.rounded and rough <= NEGLIGIBLE * tol
         near = violation <= max(tol, _MARGIN * rough) or steps >= max_steps
-        if judge is not rows and (idle > _MOST_IDLE_ROUNDS or (near and not negligible)):
+        if judge is not rows and (idle > MOST_IDLE_ROUNDS or (near and not negligible)):
             judge, idle = rows, 0
             gradient.judge_by(rows, beta, _MARGIN * rough)
             continue
@@ -122,7 +122,7 @@ def minimise(
         unbounded = violation > tol and problem.is_unbounded(beta, gradient.values, rows.diagonal)
         aim = tol - 2.0 * rough if negligible else tol
         settled = violation <= aim or (up - blur).max() <= (down + blur).min()
-        if settled or unbounded or steps >= max_steps or idle > _MOST_IDLE_ROUNDS:
+        if settled or unbounded or steps >= max_steps or idle > MOST_IDLE_ROUNDS:
             rounding = rough + float(blur[up.argmax()] + blur[down.argmin()])
             return Minimum(
                 beta, gradient.values, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
@@ -223,6 +223,6 @@ def _solve_part(
             break
     else:
         return steps, beta, gradient, True
-    if len(beta) <= _POLISHED:
+    if len(beta) <= POLISHED:  # a last Newton step to full precision costs almost nothing
         beta, gradient, _ = newton_steps(part, gram[: len(beta), : len(beta)], beta, gradient, LEAST_RIDGE)
     return steps, beta, gradient, False

@@ -9,7 +9,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 
-_CLOSED = 1e300  # replaces an infinite slope at a bound
+CLOSED = 1e300  # replaces an infinite slope at a bound, since fast-math loops must not contain infinity
 _ROUNDING = 1e-14  # remainders below this share of a sum are rounding errors
 # Largest norm of a function that can be found in float64, in units of half the range of the targets / √(largest kernel
 # value).
@@ -83,11 +83,11 @@ class DualProblem:
         """Slopes of −objective where β grows, and where it falls; ∓1e300 at a bound. Optimal where up ≤ b ≤ down."""
         if self.width == 0.0:
             return (
-                np.where(beta >= self.high, -_CLOSED, -gradient),
-                np.where(beta <= self.low, _CLOSED, -gradient),
+                np.where(beta >= self.high, -CLOSED, -gradient),
+                np.where(beta <= self.low, CLOSED, -gradient),
             )
-        up = np.where(beta >= self.high, -_CLOSED, np.where(beta >= 0, -self.width, self.width)) - gradient
-        down = np.where(beta <= self.low, _CLOSED, np.where(beta > 0, -self.width, self.width)) - gradient
+        up = np.where(beta >= self.high, -CLOSED, np.where(beta >= 0, -self.width, self.width)) - gradient
+        down = np.where(beta <= self.low, CLOSED, np.where(beta > 0, -self.width, self.width)) - gradient
         return up, down
 
     def violation(self, beta: Array, gradient: Array) -> float:

@@ -28,7 +28,6 @@ from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
-_ASKED = 0.25  # largest expected share of support vectors for which only some rows of a small Gram matrix are computed
 _FEWEST = 300  # up to this number of rows, the whole Gram matrix costs no more than parts of it
 SMO_FIRST = 256  # up to this number of rows, SMO is tried before a plane in the features of the kernel
 _STEPS_IN_VAIN = 100  # limit of SMO steps per row, where rounding keeps any solver from reaching `tol`
@@ -141,15 +140,11 @@ def solve_by_smo(problem: DualProblem, kernel: Kernel, x: Any, control: Control)
     if n > SMALL:
         found = solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)
         return Machines.of([problem], [found], [np.arange(n)], n)
-    begun = np.flatnonzero(problem.start)
-    return solve_asked(problem, asked_gram(kernel, x, len(begun) / n or 1.0, begun), control)
+    return solve_asked(problem, RowsAsked.whole(held_gram(kernel, x).gram), control)
 
 
 def solve_asked(problem: DualProblem, gram: RowsAsked, control: Control) -> Machines:
-    """Solve the problem of a few rows.
-
-    Rows of the Gram matrix are computed for nonzero start values first, others on demand.
-    """
+    """Solve the problem of a few rows. Rows of the Gram matrix that are not computed yet are computed on demand."""
     n, steps, beta = len(problem.start), 0, problem.start
     while True:
         left, now = control.max_steps - steps, replace(problem, start=beta)
@@ -167,15 +162,9 @@ def solve_asked(problem: DualProblem, gram: RowsAsked, control: Control) -> Mach
         gram.add(np.maximum(up - down.min(), up.max() - down))
 
 
-def asked_gram(kernel: Kernel, x: Any, share: float, begun: Array) -> RowsAsked:
-    """The Gram matrix of a few rows: only some of its rows if few support vectors are expected, otherwise all.
-
-    Parameters
-    ----------
-    begun : ndarray of int
-        Rows that are always computed.
-    """
-    if isinstance(kernel, Precomputed | Function) or share > _ASKED or x.shape[0] <= _FEWEST:
+def asked_gram(kernel: Kernel, x: Any, begun: Array) -> RowsAsked:
+    """The Gram matrix of a few rows, with the given rows computed, and with others only where that may save time."""
+    if isinstance(kernel, Precomputed | Function) or x.shape[0] <= _FEWEST:
         return RowsAsked.whole(held_gram(kernel, x).gram)
     return RowsAsked.begun(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64), begun)
 

@@ -8,8 +8,6 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import GramRows
 
-# A row is skipped only if it can stay so for two such steps: bringing it up to date costs as much as a few.
-_STEPS_AHEAD = 2.0
 _SKIPPED_ERROR = 10.0  # assumed error of float32 in skipped rows, as a multiple of the largest error seen in other rows
 
 
@@ -101,7 +99,7 @@ class Gradient:
             return np.zeros(len(beta), dtype=bool)
         up, down = problem.slopes(beta, self.values)
         slack = np.minimum(down.min() - up, down - up.max())
-        return np.asarray((beta == 0.0) & (problem.low < problem.high) & (slack > _STEPS_AHEAD * reach))
+        return np.asarray((beta == 0.0) & (problem.low < problem.high) & (slack > reach))
 
     def _at(self, beta: Array, rows: Array | None = None) -> Array:
         """Compute the gradient of some rows, or of all."""

@@ -13,7 +13,7 @@ from hiperplano.kernels import KernelMatrix
 from hiperplano.kernels.matrix import cut
 from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather, put_tile
 
-_TILE = 384  # rows and columns of a tile, which should stay in a core's cache while it is filled and used
+TILE = 384  # rows and columns of a tile, which should stay in a core's cache while it is filled and used
 _SUMMED = 4096  # columns of the Gram matrix that one task sums
 SMALL = 1024  # up to this number of rows, the whole Gram matrix costs almost nothing
 
@@ -100,16 +100,16 @@ class ComputedGram:
         left, right = cut(self.matrix.left, rows), cut(self.matrix.right, rows)
 
         def fill(start: int) -> None:
-            columns = slice(start, min(start + _TILE, m))
+            columns = slice(start, min(start + TILE, m))
             z = cut(right, columns)
-            for first in range(start, m, _TILE):  # the matrix is symmetric, so half of the tiles are computed
-                chosen = slice(first, min(first + _TILE, m))
+            for first in range(start, m, TILE):  # the matrix is symmetric, so half of the tiles are computed
+                chosen = slice(first, min(first + TILE, m))
                 tile = np.empty((chosen.stop - first, columns.stop - start), self.matrix.dtype)
                 self.matrix.kernel.fill(cut(left, chosen), z, tile)
                 found[columns, chosen] = tile.T
                 found[chosen, columns] = tile
 
-        in_threads(fill, range(0, m, _TILE), m * m)
+        in_threads(fill, range(0, m, TILE), m * m)
 
     def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
         size = float(np.abs(factors).max(initial=0.0)) or 1.0  # factors may exceed the range of float32
@@ -132,15 +132,15 @@ class ComputedGram:
         n_columns = self.n if columns is None else len(columns)
 
         def fill(start: int) -> None:
-            part = slice(start, min(start + _TILE, n_columns))
+            part = slice(start, min(start + TILE, n_columns))
             z = cut(right, part)
-            for first in range(0, len(rows), _TILE):
-                which = np.arange(first, min(first + _TILE, len(rows)))
+            for first in range(0, len(rows), TILE):
+                which = np.arange(first, min(first + TILE, len(rows)))
                 tile = np.empty((len(which), part.stop - start), self.matrix.dtype)
-                self.matrix.kernel.fill(cut(left, slice(first, first + _TILE)), z, tile)
+                self.matrix.kernel.fill(cut(left, slice(first, first + TILE)), z, tile)
                 use(which, part, tile)
 
-        in_threads(fill, range(0, n_columns, _TILE), len(rows) * n_columns)
+        in_threads(fill, range(0, n_columns, TILE), len(rows) * n_columns)
 
 
 class CachedGram(ComputedGram):
@@ -174,14 +174,14 @@ class CachedGram(ComputedGram):
         held, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
 
         def copy(start: int) -> None:
-            part = slice(start, min(start + _TILE, len(every)))
-            for first in range(0, len(held), _TILE):
-                which = held[first : first + _TILE]
+            part = slice(start, min(start + TILE, len(every)))
+            for first in range(0, len(held), TILE):
+                which = held[first : first + TILE]
                 tile = np.empty((len(which), part.stop - start), self.matrix.dtype)
                 gather(self.held, slots[which], every[part], tile)
                 use(which, part, tile)
 
-        in_threads(copy, range(0, len(every), _TILE), len(held) * len(every))
+        in_threads(copy, range(0, len(every), TILE), len(held) * len(every))
         super().tiles(rows[missing], columns, lambda which, part, tile: use(missing[which], part, tile))
 
     def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:

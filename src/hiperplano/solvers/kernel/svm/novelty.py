@@ -17,7 +17,6 @@ from hiperplano.solvers.kernel.svm.rows_asked import FIRST
 from hiperplano.solvers.kernel.svm.solution import Machines
 
 _SAMPLED = 24  # sampled rows, 24 to 47, from which the density of the others is estimated
-_CLEARLY = 0.5  # a start is preferred if its estimated objective is below this share of the other's
 
 
 def solve_novelty(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
@@ -30,7 +29,7 @@ def solve_novelty(problem: DualProblem, kernel: Kernel, x: Any, control: Control
         problem = _started(problem, density, rows.diagonal)
         found = solve_with(problem, rows, coarse, _reachable(problem, rows.diagonal, control))
         return Machines.of([problem], [found], [np.arange(n)], n)
-    gram = asked_gram(kernel, x, problem.total / float(problem.high.sum()), sample)
+    gram = asked_gram(kernel, x, sample)
     density = _densities(gram.values[sample].sum(axis=0), sample, gram.diagonal)
     problem = _started(problem, density, gram.diagonal)
     gram.require(np.argsort(density)[: np.count_nonzero(problem.start) + FIRST])
@@ -52,7 +51,7 @@ def _densities(sums: Array, sample: Array, diagonal: Array) -> Array:
 
 
 def _started(problem: DualProblem, density: Array, diagonal: Array) -> DualProblem:
-    """Start with the rows of lowest density at their bounds; or with equal variables, if that is clearly better.
+    """Start with the rows of lowest density at their bounds; or with equal variables, if that seems better.
 
     With a smooth kernel, most support vectors are rows of low density. With a very narrow kernel, all rows are support
     vectors.
@@ -66,4 +65,4 @@ def _started(problem: DualProblem, density: Array, diagonal: Array) -> DualProbl
         """βᵀKβ, assuming that the rows of β have the same density among themselves as among all rows."""
         return float(problem.total * (beta @ density) + (beta * beta) @ (diagonal - density))
 
-    return replace(problem, start=alike if value(alike) < _CLEARLY * value(least) else least)
+    return replace(problem, start=alike if value(alike) < value(least) else least)

@@ -9,11 +9,10 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.solvers.kernel.refinement import REACH, refined_gradients
-from hiperplano.solvers.kernel.ridge.folds.problem import NEAR, TOL
+from hiperplano.solvers.kernel.ridge.folds.problem import MOST_STEPS, NEAR, TOL
 from hiperplano.solvers.kernel.ridge.single import inverse_in_single
 
 _APART = 15.0  # largest ratio of penalties that share a factorisation; conjugate gradients then take about 15 steps
-_STEPS = 40  # most steps of conjugate gradients
 
 
 def groups(alphas: Array) -> list[Array]:
@@ -75,7 +74,7 @@ def _improved(matrix: Array, single: Array, right: Array, alphas: Array, start: 
             precondition=lambda residuals, which: inverse(residuals),
             tol=NEAR,
             reach=REACH[rounded.dtype],
-            max_iter=_STEPS,
+            max_iter=MOST_STEPS,
         )
         x = found.x
         if found.residual <= NEAR:

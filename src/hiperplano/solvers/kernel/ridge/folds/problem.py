@@ -12,6 +12,7 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
 TOL = 1e-6  # largest relative residual; R² is then exact to 2e-7 or better, since the errors of many rows cancel
 NEAR = 1e-8  # relative residual to aim at where a step gains about one digit
+MOST_STEPS = 40  # most steps of conjugate gradients with such a preconditioner
 _GROUP = 128  # least mean size of the groups of rows, left out by the same folds, that get tiles of their own
 
 

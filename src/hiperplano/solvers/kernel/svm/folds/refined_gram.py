@@ -9,9 +9,8 @@ from hiperplano.data.loops.mirror import mirror
 from hiperplano.data.threads import in_threads
 from hiperplano.kernels import KernelMatrix
 from hiperplano.solvers.kernel.svm.gram_loops import split
-from hiperplano.solvers.kernel.svm.gram_rows import HeldGram
+from hiperplano.solvers.kernel.svm.gram_rows import TILE, HeldGram
 
-_TILE = 384  # rows and columns of a tile, which should stay in a core's cache while it is filled and used
 _UNIT = 2.0**-38  # unit of a correction, as a share of the largest value: float32's rounding then fits in 16 bits
 REFINED_BYTES = 6  # bytes of each value
 
@@ -41,14 +40,14 @@ class RefinedGram:
         rounded, rest = np.empty((n, n), np.float32), np.empty((n, n), np.int16)
 
         def fill(start: int) -> None:
-            rows = slice(start, min(start + _TILE, n))
-            for other in range(start, n, _TILE):
-                columns = slice(other, min(other + _TILE, n))
+            rows = slice(start, min(start + TILE, n))
+            for other in range(start, n, TILE):
+                columns = slice(other, min(other + TILE, n))
                 split(matrix.rows(rows, columns), rounded, rest, start, other, 1.0 / self._unit)
                 for each in (rounded, rest):
                     mirror(each, (start, rows.stop), (other, columns.stop))
 
-        in_threads(fill, range(0, n, _TILE), n * n)
+        in_threads(fill, range(0, n, TILE), n * n)
         self.held, self._rest = HeldGram(rounded), HeldGram(rest)
 
     def block(self, rows: Array) -> Array:

@@ -8,10 +8,10 @@ import numpy as np
 from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.dual_problem import CLOSED
 from hiperplano.solvers.kernel.svm.smo.loops import (
     ASKED,
     BLOCK,
-    CLOSED,
     ENOUGH,
     FLAT,
     LEAST,

@@ -23,12 +23,12 @@ from hiperplano.solvers.kernel.svm.nu.small_loops import CLOSER, solve_nu_pairs,
 from hiperplano.solvers.kernel.svm.nu.solve import NuMinimum, solve_nu
 from hiperplano.solvers.kernel.svm.pairs.loops import Ends
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
+from hiperplano.solvers.kernel.svm.pairs.solve import CHUNKS
 from hiperplano.solvers.kernel.svm.planes.solve import Planes
 from hiperplano.solvers.kernel.svm.rows_asked import RowsAsked
 from hiperplano.solvers.kernel.svm.solution import PLANES, SMO, Machines
 
 _SMO_FIRST = 2 * SMO_FIRST  # the same for pairs of classes, which often take less than a step for each row
-_CHUNKS = 4  # groups of small machines for each thread
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def solve_nu_regression(
 
     def by_smo(allowed: Control) -> NuMachines:
         if n <= SMALL:
-            gram = asked_gram(kernel, x, share, np.zeros(0, dtype=np.intp))
+            gram = asked_gram(kernel, x, np.zeros(0, dtype=np.intp))
             return NuMachines.of_regression(*_solve_small(problem, gram, allowed))
         return converted(solve_nu(problem, kernel, x, allowed), SMO)
 
@@ -179,7 +179,7 @@ def _solve_by_smo(
                 found.margin, found.clear, part, control.tol, control.max_steps,
             )  # fmt: skip
 
-        in_threads(solve_some, np.array_split(small, min(_CHUNKS * worker_count(), len(small))), cells)
+        in_threads(solve_some, np.array_split(small, min(CHUNKS * worker_count(), len(small))), cells)
     if control.progress is not None:
         for machine in small.tolist():
             control.progress(1, int(machines.steps[machine]), float(machines.violation[machine]))

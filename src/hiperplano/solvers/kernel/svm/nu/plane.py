@@ -92,6 +92,8 @@ class _Machine:
         while True:
             free = (part > 0.0) & (part < high)
             side, row = np.nonzero(free)
+            if not len(row):
+                return part
             bound = np.where(free, 0.0, part)
             rest = np.append((sign * bound).sum(axis=0) @ columns, bound.sum())
             rows = np.column_stack([sign[free][:, None] * columns[row], np.ones(len(row))])

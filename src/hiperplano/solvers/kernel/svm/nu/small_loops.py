@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.dual_problem import CLOSED
 from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
 from hiperplano.solvers.kernel.svm.pairs.loops import Ends, put_end
 from hiperplano.solvers.kernel.svm.small.free_loops import MOST_MET, PER_UPDATE, free_step
@@ -23,7 +24,7 @@ from hiperplano.solvers.kernel.svm.small.loops import (
     certify,
     gradient_at,
 )
-from hiperplano.solvers.kernel.svm.smo.loops import CLOSED, larger
+from hiperplano.solvers.kernel.svm.smo.loops import larger
 
 # A margin counts if it exceeds the sum of:
 CLEAR = 10.0  # this multiple of the violation,
@@ -31,7 +32,6 @@ ROUNDING = 1e-9  # this multiple of the largest score, and
 BLURRED = 1e3  # this multiple of the rounding error of scores
 _AT_LEAST = 500_000  # least budget for polishing, in thirds of a multiplication: less than the overhead of a fit
 _NO_MARGIN = 0.01  # polishing ends if βᵀKβ falls to this share of its value at `tol`, because it then tends to 0
-_CLEARLY = 0.5  # the uniform start is used if its objective is below this share of the other's
 CLOSER = 0.1  # share of tol to solve to if it is unclear whether there is a margin
 
 
@@ -112,7 +112,7 @@ def solve_nu_small(
 def _start(gram: Array, middle: int, bounds: Array, total: float) -> Array:
     """A feasible point for two classes, of which the second begins at row `middle`.
 
-    The rows nearest to a row of the other class are at their bounds. If that is clearly better, all rows of a class
+    The rows nearest to a row of the other class are at their bounds. If that is better, all rows of a class
     have equal variables instead, as in the solution for a very narrow kernel. Equal variables are all free, so full
     precision then costs more.
     """
@@ -133,7 +133,7 @@ def _start(gram: Array, middle: int, bounds: Array, total: float) -> Array:
         left[which] -= nearest[which, k]
     for which in range(2):
         alike[which] = bounds[which] * (total / bounds[which].sum())
-    return alike if n > POLISHED and _norm(gram, alike) < _CLEARLY * _norm(gram, nearest) else nearest
+    return alike if n > POLISHED and _norm(gram, alike) < _norm(gram, nearest) else nearest
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix, Precomputed
 from hiperplano.kernels.matrix import dense_if_small
-from hiperplano.solvers.kernel.svm.decomposition import Minimum, score_rounding
+from hiperplano.solvers.kernel.svm.decomposition import MOST_IDLE_ROUNDS, Minimum, score_rounding
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control, held_gram
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, GramRows
@@ -20,7 +20,6 @@ from hiperplano.solvers.kernel.svm.nu.small_loops import BLURRED, CLEAR, ROUNDIN
 
 _SHARE = 0.1  # a working set is solved until its violation is below this share of that of all rows
 _NEW = 256  # least number of violating rows added to a working set
-_IDLE = 10  # consecutive rounds that do not lower the objective, after which only rounding errors are left
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
             control.progress(rounds, steps, violation)
         before, value = value, min(value, 0.5 * float((sides[0] - sides[1]) @ (gradient - problem.target)))
         idle = idle + 1 if value >= before else 0
-        if violation <= control.tol or steps >= control.max_steps or idle > _IDLE:
+        if violation <= control.tol or steps >= control.max_steps or idle > MOST_IDLE_ROUNDS:
             rounding = float(score_rounding(sides[0] - sides[1], rows.diagonal).max())
             return NuMinimum(sides, gradient + problem.target, above, below, steps, rounds, rounding)
         chosen = np.arange(n) if n <= _NEW else _working_set(problem, sides, gradient, (above, below), capacity)

@@ -28,7 +28,7 @@ from hiperplano.solvers.kernel.svm.planes.solve import Planes
 from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
 _MANY = 10  # machines, of five classes or more, of which the first is solved to see whether SMO takes few steps
-_CHUNKS = 4  # groups of small machines for each thread
+CHUNKS = 4  # groups of small machines for each thread
 
 
 def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
@@ -124,7 +124,7 @@ def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control
             control.tol, control.max_steps, STEPS_PER_ROW,
         )  # fmt: skip
 
-    parts = np.array_split(chosen, max(1, min(_CHUNKS * worker_count(), len(chosen))))
+    parts = np.array_split(chosen, max(1, min(CHUNKS * worker_count(), len(chosen))))
     cells = int(np.square(pairs.sizes[chosen]).sum())
     in_threads(solve, parts, cells) if len(parts) > 1 else solve(chosen)
     beta = spread(flat, pairs.borders, pairs.positive, pairs.negative, places, chosen)

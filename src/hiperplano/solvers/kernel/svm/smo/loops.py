@@ -9,10 +9,10 @@ from numba import njit
 from numba.extending import intrinsic
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.dual_problem import CLOSED
 from hiperplano.solvers.kernel.svm.smo.moves import LONGEST, move_along
 
-CLOSED = 1e300  # replaces infinity, which fast-math loops must not contain
-_FAR = 1e20  # the same in float32, small enough to be multiplied
+_FAR = 1e20  # the same as `CLOSED` in float32, small enough to be multiplied
 BLOCK = 128  # variables in a block; the index of the best variable is searched for only within its block
 FLAT = 5e-13  # least curvature along a pair, as a share of its diagonal entries, since equal rows have no curvature
 LEAST = 1e-100  # the same as a share of the largest diagonal entry, for rows of zeros
