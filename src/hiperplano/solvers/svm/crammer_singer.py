@@ -29,8 +29,7 @@ from hiperplano.solvers.svm.duality_gap import Budget, GapTolerance
 from hiperplano.solvers.svm.smoothed import Hyperplane, SmoothedProblem
 from hiperplano.solvers.svm.solution import METHODS, SvmSolution, status
 
-_FIRST_CHECK = 0.3  # the duality gap is computed when the largest violation has fallen to this,
-_NEXT_CHECK = 0.3  # each time when it has fallen to this share,
+_NEXT_CHECK = 0.3  # the duality gap is computed each time the largest violation has fallen to this share,
 _LONGEST = 30  # and after so many passes
 _STILL = 1e-14  # a violation that is rounding
 _PATIENCE = 3  # the ascent ends after so many computed gaps between which no dual variable has moved
@@ -149,7 +148,7 @@ class _Ascent:
         self._restore_rows(np.zeros((n, n_classes)))
 
     def run(self, tol: float, budget: Budget) -> tuple[_Found, bool]:
-        threshold, still, best = _FIRST_CHECK, 0, None
+        threshold, still, best = _NEXT_CHECK, 0, None
         while True:
             self._passes(threshold, budget)
             found, scores = self._check_all_rows()

@@ -32,7 +32,7 @@ _GATHERED_ENTRIES = 2**27  # and have no more numbers than these
 _MOST_STEPS = 500  # most steps of conjugate gradients
 _PRODUCT = 0.1  # passes that are counted for a product with all rows, which takes more than 0.2 passes
 _COLUMN = 0.005  # passes that are counted for each column of a Hessian, a tenth of its time
-_ROUGH = 0.1  # relative residual of conjugate gradients
+ROUGH = 0.1  # relative residual of conjugate gradients
 
 
 class Curvature(ABC):
@@ -222,7 +222,7 @@ class RowCurvature(Curvature):
         right = -slope[:-1] + (slope[-1] * mean if level else 0.0)
         inverse = partial(np.multiply, 1.0 / (1.0 + self._moments[1]))
         found = conjugate_gradient(
-            product, right, atol=enough, rtol=_ROUGH, max_iter=most, preconditioner=inverse, trial=most < _MOST_STEPS
+            product, right, atol=enough, rtol=ROUGH, max_iter=most, preconditioner=inverse, trial=most < _MOST_STEPS
         )
         taken = len(found.steps)
         if most < _MOST_STEPS and (found.given_up or taken == most):

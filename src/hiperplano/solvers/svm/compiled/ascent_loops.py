@@ -11,9 +11,8 @@ import numpy as np
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square, subroutine
 from hiperplano.solvers.svm.compiled.box_loops import balance, best_level, gain, is_free, loss
 from hiperplano.solvers.svm.compiled.problem import Box
-from hiperplano.solvers.svm.dual_loops import shuffle
+from hiperplano.solvers.svm.dual_loops import AHEAD, shuffle
 
-_AHEAD = 4  # a row is prefetched so many visits before its own
 _OVER_RELAXATION = 1.3  # factor on a step that ends between the bounds, in passes after a slow one:
 _SLOW = 0.5  # one that left more than this share of the slack, Σ(loss − gain)
 # The duality gap is computed when the slack is small enough, and
@@ -83,9 +82,9 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
     largest, losses, slack, n_free, k = 0.0, 0.0, 0.0, 0, 0
     while k < size:
         i = order[k]
-        if k + _AHEAD < size:
-            fetch_row(x, indices, indptr, order[k + _AHEAD])
-            fetch_row(table, indices, indptr, order[k + _AHEAD])
+        if k + AHEAD < size:
+            fetch_row(x, indices, indptr, order[k + AHEAD])
+            fetch_row(table, indices, indptr, order[k + AHEAD])
         old = beta[i]
         e = box.target[i] - row_dot(x, indices, indptr, i, coef[:d]) - coef[d]
         value = loss(box, i, e)

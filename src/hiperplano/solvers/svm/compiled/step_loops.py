@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.solvers.rows_loops import part, subroutine
+from hiperplano.solvers.svm.curvature import ROUGH
 
 _JITTER = 1e-15  # times the size of a matrix, added to its unit diagonal, since rounding may make it singular
-_ROUGH = 0.1  # relative residual of conjugate gradients
 
 
 @subroutine
@@ -142,7 +142,7 @@ def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough
         square += residual[j] * direction[j]
         length += residual[j] * residual[j]
     start, used = square, 0
-    while length > enough * enough and square > _ROUGH * _ROUGH * start:
+    while length > enough * enough and square > ROUGH * ROUGH * start:
         if used >= most:
             return False
         used += 1
