@@ -15,9 +15,8 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.solvers.svm.compiled.normal_equations import JITTER
 from hiperplano.solvers.svm.compiled.problem import Box
-
-_JITTER = 1e-12  # added to the diagonal of the equations, as a share of its largest entry, since rows may be equal
 
 
 class Optimum(NamedTuple):
@@ -117,7 +116,7 @@ class _Products:
 
 def _solver(matrix: Array, more: Array) -> Callable[[Array], Array] | None:
     """Solver for a matrix, which is overwritten, plus the diagonal `more`; None if that is not positive definite."""
-    matrix.flat[:: len(matrix) + 1] += more + _JITTER * matrix.diagonal().max()
+    matrix.flat[:: len(matrix) + 1] += more + JITTER * matrix.diagonal().max()
     if not factor_in_place(matrix):
         return None
     return lambda right: solve_factored(matrix, right[:, None])[:, 0]

@@ -30,7 +30,7 @@ _HIDDEN = 1e-3  # and rounding is at most this share of the penalty
 _GATHERED_SHARE = 0.5  # free rows are copied together if they are at most this share of all rows,
 _GATHERED_ENTRIES = 2**27  # and have no more numbers than these
 _MOST_STEPS = 500  # most steps of conjugate gradients
-_PRODUCT = 0.1  # passes that are counted for a product with all rows, which takes more than 0.2 passes
+PRODUCT = 0.1  # passes that are counted for a product with all rows, which takes more than 0.2 passes
 _COLUMN = 0.005  # passes that are counted for each column of a Hessian, a tenth of its time
 ROUGH = 0.1  # relative residual of conjugate gradients
 
@@ -177,7 +177,7 @@ class RowCurvature(Curvature):
         if not self.n_free:
             return np.append(-slope[:-1], 0.0), 0.0
         exact = self._exact
-        product = _PRODUCT * self._rows.n_rows / self.design.n_rows
+        product = PRODUCT * self._rows.n_rows / self.design.n_rows
         found, taken = self._by_conjugate_gradients(slope, level, enough, exact)
         if found is not None:
             return found, product * taken

@@ -14,6 +14,9 @@ from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProb
 from hiperplano.solvers.svm.solution import PlaneFit
 
 GAP_ROUNDING = 1e-13  # gap due to rounding errors, as a share of the objective at scores of 0
+# In dual ascent, the gap is computed again when the slack, or the largest violation of the optimality conditions, has
+NEXT_CHECK = 0.3  # fallen to this share.
+STILL = 1e-14  # Violations up to this, in units of the scores, are rounding errors.
 
 
 @dataclass
