@@ -79,7 +79,7 @@ def _sum_rows(x, box, point, work, given, centre, near, fit_intercept):  # type:
     """Compute the dual variables from the residuals (unless `given`), the losses and the gradient."""
     d = x.shape[1]
     losses, slack, total, size, m = 0.0, 0.0, 0.0, 0.0, 0
-    # Three loops without branches, which are compiled to vector instructions: one loop took 1.8 times as long.
+    # Three loops without branches: one loop with them took 1.25 times as long (2,000 rows of 8 columns).
     if not given:
         for i in range(len(point.e)):
             point.beta[i] = follow(box, i, point.e[i], centre[i], near)
