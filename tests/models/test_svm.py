@@ -381,7 +381,7 @@ def test_sparse_rows_that_seldom_meet(loss):
 def test_separated_classes_with_a_large_penalty_are_solved_by_sums_over_the_rows(solver, monkeypatch):
     """As tables too large for a copy are, and streams: Newton's method alone frees and binds a few rows in a step."""
     monkeypatch.setattr(in_memory, "_COPIED_CELLS", 0)
-    monkeypatch.setattr(in_memory, "_MOST_CELLS", 0)
+    monkeypatch.setattr(in_memory, "MOST_DENSE_CELLS", 0)
     rng, C = np.random.default_rng(0), 1e4
     X = rng.normal(size=(700, 110))
     sign = np.where(X @ rng.normal(size=110) > 0, 1.0, -1.0)

@@ -125,7 +125,7 @@ def test_equal_rows_count_twice():
 
 
 def test_a_failed_try_keeps_the_result_of_the_ascent(monkeypatch):
-    monkeypatch.setattr("hiperplano.solvers.svm.active_set._ROUNDS", 1)
+    monkeypatch.setattr("hiperplano.solvers.svm.compiled.search.active_set", lambda *args: (None, 1))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(220, 160)) + 2.0 * rng.normal(size=(220, 1))
     y = np.where(X[:, 0] - X[:, 1] + rng.logistic(size=220) > 0, 1.0, -1.0)

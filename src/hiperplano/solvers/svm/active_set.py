@@ -3,7 +3,7 @@
 If the free rows are known, those whose dual variables are between their bounds, the optimality conditions are linear
 equations. Their solution corrects a guess: rows that it moves past a bound are bound, and bound rows whose residuals
 have the wrong sign are freed. Guesses that come from a dual coordinate ascent mostly settle in three to seven rounds,
-at the exact solution. There is no proof that they do, so the number of rounds is limited.
+at the exact solution. There is no proof that they do, so the method ends when corrections do not get fewer.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.solvers.svm.compiled.normal_equations import JITTER
 from hiperplano.solvers.svm.compiled.problem import Box
-
-_ROUNDS = 12  # most guesses; those that settle need 1 to 10
-_JITTER = 1e-12  # added to the diagonal of the equations, as a share of its largest entry, since rows may be equal
 
 
 class Optimum(NamedTuple):
@@ -56,8 +54,8 @@ def active_set(x: Array, box: Box, fit_intercept: bool, beta: Array, level: floa
     """
     beta, free, products = beta.copy(), free_rows(box, beta), _Products(x)
     positive = beta > 0.0  # the side of the tube on which a free dual variable is
-    coef, corrections = beta @ x, [np.inf, np.inf]
-    for done in range(_ROUNDS):
+    coef, corrections, done = beta @ x, [np.inf, np.inf], 0
+    while True:
         rows = np.flatnonzero(free)
         solve = _solver(products.of(rows), box.soft[rows]) if 0 < len(rows) <= x.shape[1] else None
         if solve is None:
@@ -90,8 +88,7 @@ def active_set(x: Array, box: Box, fit_intercept: bool, beta: Array, level: floa
         free[rows[past]] = False
         free |= back
         positive = np.where(back, (beta > 0.0) | ((beta == 0.0) & grows), positive)
-        coef = beta @ x
-    return None, _ROUNDS
+        coef, done = beta @ x, done + 1
 
 
 class _Products:
@@ -119,7 +116,7 @@ class _Products:
 
 def _solver(matrix: Array, more: Array) -> Callable[[Array], Array] | None:
     """Solver for a matrix, which is overwritten, plus the diagonal `more`; None if that is not positive definite."""
-    matrix.flat[:: len(matrix) + 1] += more + _JITTER * matrix.diagonal().max()
+    matrix.flat[:: len(matrix) + 1] += more + JITTER * matrix.diagonal().max()
     if not factor_in_place(matrix):
         return None
     return lambda right: solve_factored(matrix, right[:, None])[:, 0]

@@ -32,14 +32,14 @@ _SAMPLE_ROWS = 20  # but at least so many for each column
 _SAMPLE_TOL = 1e-3  # relative gap to which it is solved
 _SCALE_ROWS = 4096  # rows from which means and spreads of the columns are estimated
 _FAR = 30.0  # columns are centred if a mean is more than so many standard deviations from 0: scores would lose digits
-_SHRINK = 4.0  # the width of the smoothing is divided by this from round to round;
+SHRINK = 4.0  # the width of the smoothing is divided by this from round to round;
 _SHRINK_ROWS = 1.5  # by this where steps use products with the free rows: more rounds, of few and cheap steps each;
 _SHRINK_SQUARED = 1.25  # and by this for squared losses: a larger factor makes a round take many steps
 _TRIAL = 300.0  # passes of Newton's method on a squared loss before rounds begin: ten times as many as most fits need
 _PROXIMITY = 0.01  # weight of the first proximal term for a squared loss, as a share of the rows' squared length
 _FOLLOWING = 0.98  # the first width must lower the slack of given dual variables to this share, or they would not move
 _FREE_ROWS = 5  # the first width on all rows, after a sample, should leave so many free rows for each column
-_PATIENCE = 8  # rounds without progress before giving up, if each divides the width by `_SHRINK`
+ROUNDS_PATIENCE = 8  # rounds without progress before giving up, if each divides the width by `SHRINK`
 
 
 def augmented_newton(
@@ -189,7 +189,7 @@ class AugmentedLagrangian:
         if self.problem.loss.ridge:
             return self._once(plane, curvature)
         return self._rounds(
-            plane, width / self.problem.loss.high, gamma, _SHRINK_ROWS if self.problem.by_rows else _SHRINK
+            plane, width / self.problem.loss.high, gamma, _SHRINK_ROWS if self.problem.by_rows else SHRINK
         )
 
     def _once(self, plane: Hyperplane, curvature: Curvature | None) -> Certificate:
@@ -232,19 +232,19 @@ class AugmentedLagrangian:
                 certificate = certify(problem, now.plane, now.gamma, self.tolerance)
                 if certificate.proved:
                     return certificate
-            waited = float(np.log(shrink) / np.log(_SHRINK)) if solved else 1.0
+            waited = float(np.log(shrink) / np.log(SHRINK)) if solved else 1.0
             since = 0.0 if remaining < 0.8 * left else since + waited
             best, left = (now, remaining) if remaining < left else (best, left)
-            if self.budget.left <= 0 or since > _PATIENCE:
+            if self.budget.left <= 0 or since > ROUNDS_PATIENCE:
                 return certify(problem, best.plane, best.gamma, self.tolerance)
             if solved:
                 plane, centre, known = now.plane, now.gamma, True
                 proximity, last = proximity / shrink, proximity
             elif known:  # the proximity shrank too fast: go back half the way, and shrink it more slowly
                 proximity, shrink = float(np.sqrt(proximity * last)), float(np.sqrt(shrink))
-                proximity *= _SHRINK if proximity > 0.9 * last else 1.0
+                proximity *= SHRINK if proximity > 0.9 * last else 1.0
             else:
-                plane, centre, proximity = now.plane, problem.middle(now), proximity * _SHRINK**2
+                plane, centre, proximity = now.plane, problem.middle(now), proximity * SHRINK**2
 
     def _allowed(self, now: Evaluation) -> float:
         """Largest remaining decrease at the end of a round: a share of the slack, or of the tolerance."""

@@ -25,14 +25,11 @@ from hiperplano.solvers.svm.augmented_lagrangian import (
 from hiperplano.solvers.svm.choice import solve_svm
 from hiperplano.solvers.svm.class_losses import ClassLoss
 from hiperplano.solvers.svm.dual_losses import DualLoss
-from hiperplano.solvers.svm.duality_gap import Budget, GapTolerance
+from hiperplano.solvers.svm.duality_gap import NEXT_CHECK, STILL, Budget, GapTolerance
 from hiperplano.solvers.svm.smoothed import Hyperplane, SmoothedProblem
 from hiperplano.solvers.svm.solution import METHODS, SvmSolution, status
 
-_FIRST_CHECK = 0.3  # the duality gap is computed when the largest violation has fallen to this,
-_NEXT_CHECK = 0.3  # each time when it has fallen to this share,
-_LONGEST = 30  # and after so many passes
-_STILL = 1e-14  # a violation that is rounding
+_LONGEST = 30  # most passes between computations of the duality gap
 _PATIENCE = 3  # the ascent ends after so many computed gaps between which no dual variable has moved
 
 
@@ -149,17 +146,17 @@ class _Ascent:
         self._restore_rows(np.zeros((n, n_classes)))
 
     def run(self, tol: float, budget: Budget) -> tuple[_Found, bool]:
-        threshold, still, best = _FIRST_CHECK, 0, None
+        threshold, still, best = NEXT_CHECK, 0, None
         while True:
             self._passes(threshold, budget)
             found, scores = self._check_all_rows()
             budget.take()
             best = found if best is None or found.gap <= best.gap else best
-            level_rests = float(np.abs(self.total).sum()) <= _STILL * float(np.abs(self.alpha).sum())
-            still = still + 1 if self.largest <= _STILL and (level_rests or not self.fit_intercept) else 0
+            level_rests = float(np.abs(self.total).sum()) <= STILL * float(np.abs(self.alpha).sum())
+            still = still + 1 if self.largest <= STILL and (level_rests or not self.fit_intercept) else 0
             if best.gap <= tol * best.objective or still > _PATIENCE or budget.left <= 0:
                 return best, best.gap <= tol * best.objective
-            threshold = _NEXT_CHECK * min(threshold, self.largest)
+            threshold = NEXT_CHECK * min(threshold, self.largest)
             self._restore_rows(scores)
 
     def _passes(self, threshold: float, budget: Budget) -> None:

@@ -30,9 +30,9 @@ _HIDDEN = 1e-3  # and rounding is at most this share of the penalty
 _GATHERED_SHARE = 0.5  # free rows are copied together if they are at most this share of all rows,
 _GATHERED_ENTRIES = 2**27  # and have no more numbers than these
 _MOST_STEPS = 500  # most steps of conjugate gradients
-_PRODUCT = 0.1  # passes that are counted for a product with all rows, which takes more than 0.2 passes
+PRODUCT = 0.1  # passes that are counted for a product with all rows, which takes more than 0.2 passes
 _COLUMN = 0.005  # passes that are counted for each column of a Hessian, a tenth of its time
-_ROUGH = 0.1  # relative residual of conjugate gradients
+ROUGH = 0.1  # relative residual of conjugate gradients
 
 
 class Curvature(ABC):
@@ -177,7 +177,7 @@ class RowCurvature(Curvature):
         if not self.n_free:
             return np.append(-slope[:-1], 0.0), 0.0
         exact = self._exact
-        product = _PRODUCT * self._rows.n_rows / self.design.n_rows
+        product = PRODUCT * self._rows.n_rows / self.design.n_rows
         found, taken = self._by_conjugate_gradients(slope, level, enough, exact)
         if found is not None:
             return found, product * taken
@@ -222,7 +222,7 @@ class RowCurvature(Curvature):
         right = -slope[:-1] + (slope[-1] * mean if level else 0.0)
         inverse = partial(np.multiply, 1.0 / (1.0 + self._moments[1]))
         found = conjugate_gradient(
-            product, right, atol=enough, rtol=_ROUGH, max_iter=most, preconditioner=inverse, trial=most < _MOST_STEPS
+            product, right, atol=enough, rtol=ROUGH, max_iter=most, preconditioner=inverse, trial=most < _MOST_STEPS
         )
         taken = len(found.steps)
         if most < _MOST_STEPS and (found.given_up or taken == most):

@@ -6,7 +6,7 @@ import numpy as np
 
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_square
 
-_AHEAD = 4  # a row is prefetched so many visits before its own
+AHEAD = 4  # a row is prefetched so many visits before its own
 
 
 @loop
@@ -98,8 +98,8 @@ def ascend_classes(x, indices, indptr, label, cap, square, alpha, coef, level, t
     k = 0
     while k < size:
         i = order[k]
-        if k + _AHEAD < size:
-            fetch_row(x, indices, indptr, order[k + _AHEAD])
+        if k + AHEAD < size:
+            fetch_row(x, indices, indptr, order[k + AHEAD])
         right = label[i]
         for c in range(classes):
             slope[c] = level[c] + (0.0 if c == right else 1.0)

@@ -13,7 +13,10 @@ from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProblem
 from hiperplano.solvers.svm.solution import PlaneFit
 
-_ROUNDING = 1e-13  # gap due to rounding errors, as a share of the objective at scores of 0
+GAP_ROUNDING = 1e-13  # gap due to rounding errors, as a share of the objective at scores of 0
+# In dual ascent, the gap is computed again when the slack, or the largest violation of the optimality conditions, has
+NEXT_CHECK = 0.3  # fallen to this share.
+STILL = 1e-14  # Violations up to this, in units of the scores, are rounding errors.
 
 
 @dataclass
@@ -49,7 +52,7 @@ class GapTolerance(NamedTuple):
     @classmethod
     def of(cls, problem: SmoothedProblem, tol: float) -> GapTolerance:
         """The tolerance for a problem."""
-        return cls(tol, _ROUNDING * problem.zero_loss)
+        return cls(tol, GAP_ROUNDING * problem.zero_loss)
 
     def at(self, objective: float) -> float:
         """Largest gap for an objective."""

@@ -12,8 +12,8 @@ from hiperplano.solvers.svm.curvature import Curvature
 from hiperplano.solvers.svm.duality_gap import Budget
 from hiperplano.solvers.svm.smoothed import Evaluation, SmoothedProblem
 
-_SHORT = 1e-10  # a line search that ends below this share of the step has failed
-_PATIENCE = 25  # give up after so many steps in which neither the remaining error nor the expected gain has halved
+SHORT = 1e-10  # a line search that ends below this share of the step has failed
+PATIENCE = 25  # give up after so many steps in which neither the remaining error nor the expected gain has halved
 _FALLEN = 0.1  # a Hessian is used again as long as a step leaves less than this share of the gradient
 
 
@@ -67,7 +67,7 @@ def minimise(
         since = 0 if remaining < 0.5 * least or gain < 0.5 * smallest else since + 1
         least = remaining if remaining < 0.5 * least else least
         smallest = gain if gain < 0.5 * smallest else smallest
-        if share < _SHORT or since > _PATIENCE:
+        if share < SHORT or since > PATIENCE:
             return now, remaining <= allowed(now)
     return now, True
 

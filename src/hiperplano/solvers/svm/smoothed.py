@@ -12,7 +12,7 @@ from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.solvers.svm.curvature import Curvature, RowCurvature
 from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing, total
 
-_ROUNDING = 1e-15  # Σβ up to this share of Σ|β| counts as 0
+ROUNDING = 1e-15  # Σβ up to this share of Σ|β| counts as 0
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class SmoothedProblem:
         )
         design = self.design if gamma is None else self.design.with_vectors(gamma=gamma)
         (pull, beta, size, sums, *gram), kept = design.fold_and_map(statistic)
-        level = -np.where(np.abs(beta) > _ROUNDING * size, beta, 0.0) * self.fit_intercept
+        level = -np.where(np.abs(beta) > ROUNDING * size, beta, 0.0) * self.fit_intercept
         pull = pull.T if self.centre_rows else pull.T - np.multiply.outer(beta, plane.shift)
         curvature: Curvature | None = None
         if curved and self.by_rows:

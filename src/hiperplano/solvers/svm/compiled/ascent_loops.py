@@ -10,22 +10,19 @@ import numpy as np
 
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square, subroutine
 from hiperplano.solvers.svm.compiled.box_loops import balance, best_level, gain, is_free, loss
+from hiperplano.solvers.svm.compiled.costs import FEWEST_PASSES
 from hiperplano.solvers.svm.compiled.problem import Box
-from hiperplano.solvers.svm.dual_loops import shuffle
+from hiperplano.solvers.svm.dual_loops import AHEAD, shuffle
+from hiperplano.solvers.svm.duality_gap import NEXT_CHECK, STILL
 
-_AHEAD = 4  # a row is prefetched so many visits before its own
 _OVER_RELAXATION = 1.3  # factor on a step that ends between the bounds, in passes after a slow one:
 _SLOW = 0.5  # one that left more than this share of the slack, Σ(loss − gain)
-# The duality gap is computed when the slack is small enough, and
-_NEXT_CHECK = 0.3  # after a gap that was too large, when the slack has fallen to this share, at the latest;
-_FIRST_LOOK = 20  # with a plain loss also after so many passes,
+_FIRST_LOOK = 20  # with a plain loss, the duality gap is also computed after so many passes,
 _LATER = 1.5  # and after each further growth of their number by this factor
-_WINDOW = 8  # convergence is extrapolated from so many last passes,
-_FEWEST = 4.0  # and not before these
+_WINDOW = 8  # convergence is extrapolated from so many last passes
 # The number of free rows has settled if it is at least this share of that after half of the passes, or less.
 _SETTLED = 0.9
 _PATIENCE = 10  # the ascent ends after so many computed gaps between which no dual variable has moved
-_STILL = 1e-14  # violations of the optimality conditions up to this, in units of the scores, are rounding errors
 # The level is treated as a column of this squared length, as a share of a typical row's: the smaller of the two.
 _LEVEL_SQUARE = 0.1  # rows should hardly notice it,
 _LEVEL_OF_ALL = 10.0  # (over the number of rows) and Σβ should fall to a tenth in a pass
@@ -83,9 +80,9 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
     largest, losses, slack, n_free, k = 0.0, 0.0, 0.0, 0, 0
     while k < size:
         i = order[k]
-        if k + _AHEAD < size:
-            fetch_row(x, indices, indptr, order[k + _AHEAD])
-            fetch_row(table, indices, indptr, order[k + _AHEAD])
+        if k + AHEAD < size:
+            fetch_row(x, indices, indptr, order[k + AHEAD])
+            fetch_row(table, indices, indptr, order[k + AHEAD])
         old = beta[i]
         e = box.target[i] - row_dot(x, indices, indptr, i, coef[:d]) - coef[d]
         value = loss(box, i, e)
@@ -178,7 +175,7 @@ def _is_hopeless(history, used, work, share, wanted, affordable, early):  # type
     If only a part of them is spent, the expected remaining work must be larger by the inverse of that part. `work` is
     in passes over all rows; a pass over the rows that are still visited is a `share` of one.
     """
-    if work < max(early * affordable, min(affordable, _FEWEST)):
+    if work < max(early * affordable, min(affordable, FEWEST_PASSES)):
         return False
     window = min(used - 1, _WINDOW)
     if window < 1:
@@ -265,7 +262,7 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, c
             squares += coef[j] * coef[j]
         wanted = control.tol * (0.5 * squares + losses) + control.floor
         history[used % _WINDOW_SIZE] = slack
-        rests = beyond <= _STILL * control.unit
+        rests = beyond <= STILL * control.unit
         if used >= 2 * looked:
             looked, n_before, n_looked = used, n_looked, n_free
         settles = n_free < len(enough) and n_free >= _SETTLED * n_before
@@ -293,7 +290,7 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, c
                     start[i] = beta[i]
                 return found, best, objective_there, least, used
             # The gap is about proportional to the slack: the next check is made when that should be small enough.
-            trigger = slack * max(_NEXT_CHECK, (control.tol * objective + control.floor) / gap)
+            trigger = slack * max(NEXT_CHECK, (control.tol * objective + control.floor) / gap)
             if rests and control.fit_intercept:  # no dual variable moves, so the level must be set
                 coef[d] = level + pull * total
                 trigger = np.inf

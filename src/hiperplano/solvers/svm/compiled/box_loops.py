@@ -19,22 +19,20 @@ _BALANCED = 1e-14  # Σβ up to this share of Σ|β| is a rounding error
 def follow(box, i, e, centre, near):  # type: ignore[no-untyped-def]
     """argmax over low ≤ β ≤ high of e·β − ε|β| − ½·soft·β² − ½·near/weight·(β − centre)²."""
     near = near / box.weight[i]
-    pull, stiffness = e + near * centre, box.soft[i] + near
-    if abs(pull) <= box.epsilon:
-        return 0.0
-    pull -= box.epsilon if pull > 0.0 else -box.epsilon
-    if stiffness > 0.0:
-        return min(max(pull / stiffness, box.low[i]), box.high[i])
-    return box.high[i] if pull > 0.0 else box.low[i]
+    pull = e + near * centre
+    outside = pull - min(max(pull, -box.epsilon), box.epsilon)
+    return min(max(outside / (box.soft[i] + near), box.low[i]), box.high[i])
 
 
 @part
 def loss(box, i, e):  # type: ignore[no-untyped-def]
     """The loss of a row."""
-    if box.soft[i] == 0.0:
-        return max(0.0, box.high[i] * (e - box.epsilon), box.low[i] * (e + box.epsilon))
-    bound = box.high[i] if e > 0.0 else box.low[i]
-    outside = max(0.0, abs(e) - box.epsilon) if bound != 0.0 else 0.0
+    low, high = box.low[i], box.high[i]
+    above, below = e - box.epsilon, e + box.epsilon
+    if box.soft[0] == 0.0:
+        return max(0.0, high * above, low * below)
+    outside = max(0.0, above) if high > 0.0 else 0.0
+    outside = outside - min(0.0, below) if low < 0.0 else outside
     return 0.5 * outside * outside / box.soft[i]
 
 

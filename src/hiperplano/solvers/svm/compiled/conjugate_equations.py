@@ -10,9 +10,9 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
+from hiperplano.solvers.svm.curvature import PRODUCT
 
 _MOST_STEPS = 1000  # most steps of conjugate gradients for a step of the interior point method
-_PRODUCT = 0.1  # passes that are counted for a step of conjugate gradients, which takes more than 0.2 passes
 _SHARE = 0.03  # norm of the residual, as a share of the one that would account for the whole gap
 _ROUGH = 10.0  # multiple of that in the predictor step,
 _ROUGHLY = 0.01  # or relative residual there, if that is larger
@@ -67,7 +67,7 @@ class ConjugateEquations:
                 max_iter=_MOST_STEPS,
                 preconditioner=lambda rest: inverse * rest,
             )
-            self.passes += _PRODUCT * len(found.steps)
+            self.passes += PRODUCT * len(found.steps)
             if len(found.steps) > self._factor:
                 self._exactly = NormalEquations(x)
             turn = turn + found.x

@@ -32,11 +32,12 @@ _CG_PRODUCTS, _FEW_CG_PRODUCTS = 25, 4  # products in a Newton step by conjugate
 _FEWEST_CG_PRODUCTS = 3  # a factorisation that costs less than so many products is computed at once
 _CG_ROWS_PER_COLUMN = 4  # with fewer, most rows can be separated: steps that are not exact then free them one by one
 _INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # of the interior point method, and products with all rows in each step
-_ACTIVE_SET_ROUNDS = 5  # of the active set method: 1 to 10
+_ACTIVE_SET_ROUNDS = 5  # of the active set method: 1 to 10; with 1, some of 29 tables took 1.3 to 1.5 times as long
+FEWEST_PASSES = 4.0  # the ascent ends no earlier; sparse rows are not visited if it can afford fewer passes
 FEW_PASSES = 10.0  # fewer passes of the ascent seldom solve anything, but prove a solution that is already there
 
 DENSE_CELLS = 2**20  # numbers of a sparse table that is made dense for Newton's method
-MOST_DENSE_CELLS = 2**24  # the same for the interior point method: 128 MB
+MOST_DENSE_CELLS = 2**24  # the same for the interior point method, and of any other table that is copied: 128 MB
 
 
 def ascent_pass_cost(rows: LoopRows) -> float:

@@ -11,6 +11,7 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
 from hiperplano.solvers.svm.compiled.costs import (
+    MOST_DENSE_CELLS,
     interior_fits,
     needs_no_factor,
     passes_of_interior,
@@ -25,8 +26,7 @@ from hiperplano.solvers.svm.smoothed import Hyperplane
 from hiperplano.solvers.svm.solution import PlaneFit
 
 _COPIED_CELLS = 2**21  # dense tables of up to so many numbers are copied, and solved by compiled loops
-_MOST_CELLS = 2**24  # larger tables are copied up to this size if they are not tall: with at most
-_TALL = 20  # so many rows for each column, or
+_TALL = 20  # larger tables are copied if they are not tall: with at most so many rows for each column, or
 _TALL_WITHOUT_FACTOR = 800  # so many if Newton's steps need no factor
 _POLISHED_CELLS = 2**14  # tables up to this size are solved to all digits, which takes a fraction of a millisecond
 _SHARE = 0.6  # share of the remaining passes for Newton's method, if the interior point method may follow
@@ -39,7 +39,7 @@ def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
     n, d = design.n_rows, design.n_columns
     # On taller tables, sums over blocks of rows are faster: the solution of a small sample saves most passes.
     tall = _TALL_WITHOUT_FACTOR if needs_no_factor(n, d, squared) else _TALL
-    broad = n * d <= _MOST_CELLS and n <= tall * d
+    broad = n * d <= MOST_DENSE_CELLS and n <= tall * d
     return solver == "dual" or n * d <= _COPIED_CELLS or (solver == "auto" and (broad or is_wide(n, d)))
 
 
@@ -122,7 +122,7 @@ class CompiledSearch:
         search.found = found._replace(passes=better.passes)
         if search.left > 0 and interior:
             search.interior(0.0 if dense else steps_before_factor(self.rows))
-        if not search.proved and search.left > 0 and dense and design.n_rows * design.n_columns <= _MOST_CELLS:
+        if not search.proved and search.left > 0 and dense and design.n_rows * design.n_columns <= MOST_DENSE_CELLS:
             search.newton()  # copied and centred rows keep digits that sums over the original rows lose
         return _together(better, self._published(search))
 

@@ -8,14 +8,11 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.rows_loops import loop, part, subroutine
+from hiperplano.solvers.svm.augmented_lagrangian import ROUNDS_PATIENCE, SHRINK
 from hiperplano.solvers.svm.compiled.box_loops import balance, follow, gain, is_free, loss
 from hiperplano.solvers.svm.compiled.step_loops import add_rows, conjugate_step, newton_step, row_products
-
-_SHORT = 1e-10  # a line search that ends below this share of the step has failed
-_PATIENCE = 25  # give up after so many steps in which neither the remaining error nor the expected gain has halved,
-_ROUNDS_PATIENCE = 8  # or after so many rounds without progress
-_SHRINK = 4.0  # the width of the smoothing is divided by this from round to round
-_ROUNDING = 1e-15  # share of Σ|β| under which Σβ is 0
+from hiperplano.solvers.svm.newton import PATIENCE, SHORT
+from hiperplano.solvers.svm.smoothed import ROUNDING
 
 
 class Point(NamedTuple):
@@ -82,24 +79,25 @@ def _sum_rows(x, box, point, work, given, centre, near, fit_intercept):  # type:
     """Compute the dual variables from the residuals (unless `given`), the losses and the gradient."""
     d = x.shape[1]
     losses, slack, total, size, m = 0.0, 0.0, 0.0, 0.0, 0
+    # Three loops without branches: one loop with them took 1.25 times as long (2,000 rows of 8 columns).
+    if not given:
+        for i in range(len(point.e)):
+            point.beta[i] = follow(box, i, point.e[i], centre[i], near)
     for i in range(len(point.e)):
-        e = point.e[i]
-        if not given:
-            point.beta[i] = follow(box, i, e, centre[i], near)
+        e, beta = point.e[i], point.beta[i]
         value = loss(box, i, e)
         losses += value
-        slack += value - gain(box, i, e, point.beta[i])
-        beta = point.beta[i]
+        slack += value - gain(box, i, e, beta)
         total += beta
         size += abs(beta)
-        if beta != 0.0:
-            work.free[m], work.stiffness[m] = i, -beta
-            m += 1
+    for i in range(len(point.e)):
+        work.free[m], work.stiffness[m] = i, -point.beta[i]
+        m += point.beta[i] != 0.0
     for j in range(d):
         point.grad[j] = point.coef[j]
     add_rows(x, work.free[:m], work.stiffness, point.grad)
     point.numbers[LOSS], point.numbers[SLACK] = losses, slack
-    point.grad[d] = -total if fit_intercept and abs(total) > _ROUNDING * size else 0.0
+    point.grad[d] = -total if fit_intercept and abs(total) > ROUNDING * size else 0.0
 
 
 @part
@@ -148,7 +146,7 @@ def _slope_along(box, start, end, step, share, centre, near):  # type: ignore[no
 
 @subroutine
 def _least_share(box, start, end, step, before, after, centre, near):  # type: ignore[no-untyped-def]
-    """Share of a step that minimises the objective along it, up to a hundredth (Illinois method)."""
+    """Share of a step that lowers the slope of the objective along it to a fifth, or less (Illinois method)."""
     near_share, far_share, at_near, at_far = 0.0, 1.0, before, after
     while at_far < 0.0:
         near_share, at_near, far_share = far_share, at_far, 2.0 * far_share
@@ -159,7 +157,7 @@ def _least_share(box, start, end, step, before, after, centre, near):  # type: i
     for _ in range(100):
         share = (near_share * at_far - far_share * at_near) / (at_far - at_near)
         slope = _slope_along(box, start, end, step, share, centre, near)
-        if abs(slope) <= 0.02 * abs(before) or far_share - near_share <= 0.01 * far_share:
+        if abs(slope) <= 0.2 * abs(before) or far_share - near_share <= 0.01 * far_share:
             break
         if slope < 0.0:
             near_share, at_near = share, slope
@@ -223,7 +221,7 @@ def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most
             least, since = remaining, 0
         if -before < 0.5 * smallest:
             smallest, since = -before, 0
-        if since > _PATIENCE:
+        if since > PATIENCE:
             return used, False, products
         _move(now, step, 1.0, end)
         _set_residuals(x, box, end)
@@ -238,7 +236,7 @@ def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most
             _set_residuals(x, box, end)
             _sum_rows(x, box, end, work, False, centre, near, control.fit_intercept)
             used += 1
-            if part_of_it < _SHORT:
+            if part_of_it < SHORT:
                 return used, False, products
         _copy(end, now)
 
@@ -289,7 +287,7 @@ def augmented_newton(x, box, control, coef, centre, width, products):  # type: i
     for j in range(d + 1):
         now.coef[j] = coef[j]
     _set_residuals(x, box, now)
-    used, share, shrink, last = 1, 1.0 if width > 0.0 else 0.5, _SHRINK, width
+    used, share, shrink, last = 1, 1.0 if width > 0.0 else 0.5, SHRINK, width
     least, since, known = np.inf, 0, False
     while True:
         near = width / control.bound
@@ -305,7 +303,7 @@ def augmented_newton(x, box, control, coef, centre, width, products):  # type: i
         if remaining < least or not known:
             _copy(now, best)
             least = remaining
-        ended = used >= control.most or since > _ROUNDS_PATIENCE or (width == 0.0 and not solved)
+        ended = used >= control.most or since > ROUNDS_PATIENCE or (width == 0.0 and not solved)
         if remaining <= wanted or ended or width == 0.0:
             gap = _certify(x, box, best, end, work, control.fit_intercept)
             used += 1
@@ -321,6 +319,6 @@ def augmented_newton(x, box, control, coef, centre, width, products):  # type: i
         elif known:  # the width shrank too fast: go back half the way, and shrink it more slowly
             back = width > 0.9 * last
             width, shrink = np.sqrt(width * last), np.sqrt(shrink)
-            width *= _SHRINK if back else 1.0
+            width *= SHRINK if back else 1.0
         else:
-            width *= _SHRINK**2
+            width *= SHRINK**2

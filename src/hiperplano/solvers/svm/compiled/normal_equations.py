@@ -25,7 +25,7 @@ from hiperplano.solvers.cost import Costs
 # rows of three numbers, 0.4 to 0.7 times for rows of one or two, and 1.1 to 1.9 times if neighbours were independent.
 _FILL_RATE, _FEWEST_NEIGHBOURS = 0.07, 1.8
 _REFINED = 2  # refinements of a solution by products of rows, in which short columns lose digits beside long ones
-_JITTER = 1e-15  # added to a unit diagonal, since rounding may make the matrix singular
+JITTER = 1e-15  # added to a unit diagonal, since rounding may make the matrix singular
 
 
 class Products(NamedTuple):
@@ -165,7 +165,7 @@ def _solver(matrix: Array, more: Array | float) -> Callable[[Array], Array]:
     scale = 1.0 / np.sqrt(matrix.diagonal())
     matrix *= scale
     matrix *= scale[:, None]
-    matrix.flat[:: len(matrix) + 1] = 1.0 + _JITTER
+    matrix.flat[:: len(matrix) + 1] = 1.0 + JITTER
     if not factor_in_place(matrix):
         raise LinAlgError("not positive definite")
     return lambda right: scale * solve_factored(matrix, (scale * right)[:, None])[:, 0]

@@ -15,8 +15,7 @@ from hiperplano.data.loops.arrays import RowArrays, frozen, row_arrays
 from hiperplano.linalg.row_span import RowSpan
 from hiperplano.solvers.svm.compiled.normal_equations import Products, fewest_products
 from hiperplano.solvers.svm.dual_losses import DualLoss
-
-_ROUNDING = 1e-13  # gap due to rounding errors, as a share of the objective at scores of 0
+from hiperplano.solvers.svm.duality_gap import GAP_ROUNDING
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def control(box: Box, loss: DualLoss, fit_intercept: bool, tol: float, max_iter:
     outside = np.maximum(size - box.epsilon, 0.0)
     zero_loss = float(box.weight @ (outside**2 / (2 * loss.ridge) if loss.ridge else loss.high * outside))
     softness = loss.ridge or unit / loss.high
-    return Control(fit_intercept, tol, _ROUNDING * zero_loss, max_iter, unit, loss.high, softness)
+    return Control(fit_intercept, tol, GAP_ROUNDING * zero_loss, max_iter, unit, loss.high, softness)
 
 
 def middle(box: Box) -> Array:

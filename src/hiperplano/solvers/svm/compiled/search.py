@@ -6,6 +6,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.svm.active_set import active_set, free_rows
+from hiperplano.solvers.svm.augmented_lagrangian import WIDE
 from hiperplano.solvers.svm.compiled.costs import (
     DENSE_CELLS,
     affordable_passes,
@@ -22,7 +23,6 @@ from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
 from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
 
 _EARLY_END = 0.125  # share of its affordable passes after which an ascent may end, if other costs are known well
-_FIRST_WIDTH = 4.0  # first width of the smoothing of plain losses, in units of the scores: nearly all rows are free
 _PASSES_OF_A_STEP = 10.0  # a Newton step that costs more passes of the ascent than these counts as several passes
 _INTERIOR_SHARE = 0.5  # tolerance of the interior point method, as a share of `tol`: balancing Σβ = 0 adds to the gap
 _EXACT = 1e-14  # relative gap to which small tables are solved
@@ -127,13 +127,15 @@ class Search:
         start = self.found.coef if self.methods else self.coef
         centre = self.found.beta.copy() if self.methods else middle(self.box)
         self._note("newton")
-        width = _FIRST_WIDTH * control.unit if plain else 0.0
+        width = WIDE * control.unit if plain else 0.0
         products = 0 if control.tol <= _EXACT else products_before_factor(n, d)
         found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width, products))
+        self._take(found)
+        if self.proved:
+            return
         coef = self._pull(found.beta, found.coef[-1])
         if np.isfinite(coef).all():  # otherwise weights times columns overflow, and an ascent cannot start there
             self.coef, self.beta = coef, found.beta.copy()
-        self._take(found)
 
     def interior(self, factor: float = 0.0) -> None:
         """The interior point method, which does not use earlier results.

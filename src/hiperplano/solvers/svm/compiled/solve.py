@@ -12,6 +12,7 @@ from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.compiled.costs import (
     DENSE_CELLS,
     FEW_PASSES,
+    FEWEST_PASSES,
     MOST_DENSE_CELLS,
     affordable_passes,
     ascent_pass_cost,
@@ -26,7 +27,6 @@ from hiperplano.solvers.svm.compiled.costs import (
 )
 from hiperplano.solvers.svm.compiled.search import Search
 
-_FEWEST_PASSES = 4.0  # sparse rows are not visited by the ascent if it can afford fewer passes
 _TALL_ROWS_PER_COLUMN = 8  # with more rows and a squared loss, Newton's method was faster than the ascent for most C
 _MOST_SPAN_ROWS = 4000  # most rows whose span is computed
 
@@ -70,7 +70,7 @@ def solve_sparse(search: Search) -> None:
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
     surely = surely_affordable_passes(rows, squared)
-    if surely > _FEWEST_PASSES or wide:
+    if surely > FEWEST_PASSES or wide:
         search.ascend(max(surely, FEW_PASSES) if wide else surely)
     if search.proved or search.left <= 0:
         return

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.solvers.rows_loops import part, subroutine
-
-_JITTER = 1e-15  # times the size of a matrix, added to its unit diagonal, since rounding may make it singular
-_ROUGH = 0.1  # relative residual of conjugate gradients
+from hiperplano.solvers.svm.compiled.normal_equations import JITTER
+from hiperplano.solvers.svm.curvature import ROUGH
 
 
 @subroutine
@@ -23,10 +22,10 @@ def solve_positive(matrix, right):  # type: ignore[no-untyped-def]
     for j in range(size):
         right[j] *= scale[j]
         for k in range(j + 1):
-            total = matrix[j, k] * scale[j] * scale[k] if j > k else 1.0 + size * _JITTER
+            total = matrix[j, k] * scale[j] * scale[k] if j > k else 1.0 + size * JITTER
             for before in range(k):
                 total -= matrix[j, before] * matrix[k, before]
-            matrix[j, k] = total / matrix[k, k] if j > k else np.sqrt(max(total, _JITTER))
+            matrix[j, k] = total / matrix[k, k] if j > k else np.sqrt(max(total, JITTER))
     for j in range(size):
         for k in range(j):
             right[j] -= matrix[j, k] * right[k]
@@ -142,7 +141,7 @@ def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough
         square += residual[j] * direction[j]
         length += residual[j] * residual[j]
     start, used = square, 0
-    while length > enough * enough and square > _ROUGH * _ROUGH * start:
+    while length > enough * enough and square > ROUGH * ROUGH * start:
         if used >= most:
             return False
         used += 1
