@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg.lapack import dstebz
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.triangular import EPS
 
-_EPS = float(np.finfo(float).eps)
 MOST_RESTARTS = 4  # steps are restarted from the true residual at most this often, since rounding errors accumulate
 SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
 
@@ -43,7 +43,7 @@ class ConjugateGradientResult(NamedTuple):
             float(dstebz(diagonal, beside, 2, 0.0, 0.0, k, k, 0.0, "E")[1][0]) if n > 1 else float(diagonal[0])
             for k in (1, n)
         )
-        return max(smallest, _EPS * largest), largest
+        return max(smallest, EPS * largest), largest
 
     def pace(self) -> float:
         """Factor by which a step multiplied the squared residual, averaged over the second half of the steps.
@@ -191,7 +191,7 @@ def steps_needed(steps: int, reached: Array, rtol: float) -> Array:
 def steps_for_condition(condition: float, tol: float) -> float:
     """Upper bound of the steps that reduce an error to `tol`, for a matrix with this condition number (Chebyshev)."""
     root = float(np.sqrt(condition))
-    return float(np.log(2.0 / tol) / np.log((root + 1.0) / max(root - 1.0, _EPS)))
+    return float(np.log(2.0 / tol) / np.log((root + 1.0) / max(root - 1.0, EPS)))
 
 
 def steps_for_unrelated_columns(n_rows: int, n_columns: int, squares: float, alpha: float, tol: float) -> float:
@@ -208,4 +208,4 @@ def steps_for_unrelated_columns(n_rows: int, n_columns: int, squares: float, alp
     fewer, more = sorted((n_rows, n_columns))
     mean, ratio = squares / fewer, float(np.sqrt(fewer / more))
     largest, smallest = (mean * (1.0 + sign * ratio) ** 2 + alpha for sign in (1, -1))
-    return steps_for_condition(largest / max(smallest, _EPS * largest), tol) if largest > 0 else 0.0
+    return steps_for_condition(largest / max(smallest, EPS * largest), tol) if largest > 0 else 0.0

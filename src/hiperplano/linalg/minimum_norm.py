@@ -7,8 +7,7 @@ from scipy.linalg import qr, solve_triangular
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.orthogonal import graded_qr
-
-_EPS = float(np.finfo(float).eps)
+from hiperplano.linalg.triangular import EPS
 
 
 def minimum_norm(values: Array, basis: Array, right: Array, length: Array, alpha: Array | None = None) -> Array:
@@ -50,7 +49,7 @@ def _echelon(values: Array, basis: Array) -> Array:
         return basis
     order = qr(basis.T, mode="r", pivoting=True, check_finite=False)[1][: len(values)]
     rows = np.linalg.solve(basis[order].T, basis.T).T
-    noise = 4 * max(basis.shape) * _EPS * float(values.max() / values.min())
+    noise = 4 * max(basis.shape) * EPS * float(values.max() / values.min())
     return np.where(np.abs(rows) > noise, rows, 0.0)
 
 

@@ -11,9 +11,8 @@ import numpy as np
 from scipy.linalg import qr
 
 from hiperplano.data.design import Array, Sums
-from hiperplano.linalg.triangular import Columns
+from hiperplano.linalg.triangular import EPS, Columns
 
-_EPS = float(np.finfo(float).eps)
 IN_RELATION = 1e-6  # least share of a column in a null direction for which it counts as part of the linear relation
 
 
@@ -114,7 +113,7 @@ def all_present(condition: float, rounding: Array) -> bool:
         Rounding error of each column's input values, relative to its standard deviation.
     """
     d = len(rounding)
-    return 10 * d * condition * max(16 * d * _EPS, 2 * float(rounding.max(initial=0.0))) < 1.0
+    return 10 * d * condition * max(16 * d * EPS, 2 * float(rounding.max(initial=0.0))) < 1.0
 
 
 def is_present(values: Array, basis: Array, rounding: Array) -> Array:
@@ -128,7 +127,7 @@ def is_present(values: Array, basis: Array, rounding: Array) -> Array:
     rounding : ndarray of shape (d,)
         Rounding error of each column's input values, relative to its standard deviation.
     """
-    made = 16 * max(basis.shape) * _EPS * float(values.max(initial=0.0))
+    made = 16 * max(basis.shape) * EPS * float(values.max(initial=0.0))
     written = 2 * np.sqrt(np.square(basis) @ np.square(rounding))
     return np.asarray(values > np.maximum(made, written))
 

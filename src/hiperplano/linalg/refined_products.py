@@ -16,7 +16,7 @@ from scipy.linalg import get_lapack_funcs
 from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.products import row_products
-from hiperplano.linalg.triangular import reciprocal
+from hiperplano.linalg.triangular import EPS, reciprocal
 
 MOST_LOST = 0.1  # largest rounding error times condition number for which refinement converges
 # The same for trials, whose steps show whether they converge: the 1-norm overestimates by up to √n. Trials halve
@@ -25,8 +25,7 @@ _MOST_LOST_IN_TRIAL = 5.0
 SLOW = 0.2  # largest share of an error that a refinement step may leave; otherwise it is at rounding level, or diverges
 MOST_REFINEMENTS = 8
 REFINED = 1e-13  # relative change at which refinement in float64 ends
-_EPS = float(np.finfo(float).eps)
-_FLOOR = 4 * _EPS  # rounding error of residuals, which the condition number of the rows amplifies
+_FLOOR = 4 * EPS  # rounding error of residuals, which the condition number of the rows amplifies
 
 
 class Refined(NamedTuple):
@@ -174,7 +173,7 @@ def summed_rows(found: Refined, rows: CentredRows, longest: float, tol: float) -
     """
     coef = rows.combined(found.shares)
     terms = longest * _sizes(found.shares.T) * reciprocal(_sizes(coef))
-    error = _EPS * max(float(terms.max()), 1.0 / np.sqrt(found.reciprocal))
+    error = EPS * max(float(terms.max()), 1.0 / np.sqrt(found.reciprocal))
     return (coef, error) if error <= tol else None
 
 
@@ -190,7 +189,7 @@ def refined_coefficients(
     squares = np.square(rows.length / longest)
     per_size = reciprocal(_sizes(coef * rows.length))
     terms = float(np.linalg.norm(squares)) * longest * (longest * _sizes(found.shares.T))
-    error, before = _EPS * float((terms * per_size).max()), np.inf
+    error, before = EPS * float((terms * per_size).max()), np.inf
     if error <= tol:
         return coef, error
     for _ in range(MOST_REFINEMENTS):

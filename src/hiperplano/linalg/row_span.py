@@ -10,8 +10,7 @@ from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.products import row_products
-
-_EPS = float(np.finfo(float).eps)
+from hiperplano.linalg.triangular import EPS
 
 
 class RowSpan:
@@ -39,7 +38,7 @@ class RowSpan:
             x, shift = np.ascontiguousarray(x - shift), np.zeros_like(shift)
         products = _products(x, shift)
         longest = float(products.diagonal().max(initial=0.0))
-        factor, pivots, rank, _ = lapack.dpstrf(products, tol=x.shape[0] * _EPS * longest, lower=1)
+        factor, pivots, rank, _ = lapack.dpstrf(products, tol=x.shape[0] * EPS * longest, lower=1)
         lower = np.tril(factor)[:, :rank]
         self.coordinates = np.empty_like(lower)
         self.coordinates[pivots - 1] = lower

@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 
 from hiperplano.data.design import Array
 
-_EPS = float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)  # relative rounding error of float64
 _PANEL = 64  # columns multiplied together: few enough to skip most zeros, enough for BLAS
 # Condition number of the columns above which their Gram matrix, which squares it, is no longer factored.
 MAX_GRAM_CONDITION = 1e3
@@ -33,7 +33,7 @@ class Factor:
     upper: Array
     scale: Array
     condition: float
-    rounding: float = _EPS
+    rounding: float = EPS
 
     def solve(self, right: Array) -> Array:
         """(UᵀU)⁻¹·right in scaled coordinates, for `right` of shape (d,) or (d, k)."""
@@ -63,7 +63,7 @@ class Columns:
     scale: Array
 
 
-def cholesky(gram: Array, scale: Array, rounding: float = _EPS) -> Factor | None:
+def cholesky(gram: Array, scale: Array, rounding: float = EPS) -> Factor | None:
     """Factor a Gram matrix with unit diagonal.
 
     Parameters

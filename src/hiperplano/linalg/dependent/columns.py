@@ -18,9 +18,7 @@ from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.dependent.relations import corrected_relations
 from hiperplano.linalg.orthogonal import IN_RELATION
 from hiperplano.linalg.refined_products import MOST_LOST, MOST_REFINEMENTS, REFINED, SLOW
-from hiperplano.linalg.triangular import reciprocal
-
-_EPS = float(np.finfo(float).eps)
+from hiperplano.linalg.triangular import EPS, reciprocal
 
 
 class ColumnSolution(NamedTuple):
@@ -67,7 +65,7 @@ def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: fl
     kept, others = order[:rank] - 1, order[rank:] - 1
     upper = np.asfortranarray(lower[:rank, :rank].T)
     smallest = float(lapack.dpocon(upper, norm, uplo="U")[0]) if 0 < rank < d else 0.0
-    if MOST_LOST * smallest < _EPS:
+    if MOST_LOST * smallest < EPS:
         return None
 
     def inverse(right: Array) -> Array:
@@ -84,7 +82,7 @@ def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: fl
     within = scale[kept][:, None] * relations * reciprocal(scale[others])  # S in the units of the data
     inner = cho_factor(np.eye(len(others)) + within.T @ within, check_finite=False)
     size = float(np.abs(within.T @ within).sum(axis=0).max()) + 1.0
-    error = max(error, _EPS / np.sqrt(smallest), _EPS / float(lapack.dpocon(inner[0], size, uplo="U")[0]))
+    error = max(error, EPS / np.sqrt(smallest), EPS / float(lapack.dpocon(inner[0], size, uplo="U")[0]))
     if error > tol:
         return None
     coef = np.zeros((d, z.shape[1]))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.triangular import EPS
 
-_EPS = float(np.finfo(float).eps)
 _CELLS = 2**22  # numbers of the combined vectors that are made dense at once
 _MOST_CORRECTIONS = 4  # the first usually makes the error a rounding error
 _CORRECTED = 0.5  # a correction must leave at most this share of the error
@@ -52,7 +52,7 @@ def corrected_relations(
             part = slice(start, start + step)
             norms[part], along = combine(whole[:, part])
             products[:, part] = along[kept]
-        rounding = _EPS * (sizes @ np.abs(whole))
+        rounding = EPS * (sizes @ np.abs(whole))
         before, largest = largest, float((norms / np.where(rounding > 0, rounding, 1.0)).max(initial=0.0))
         if largest > _CORRECTED * before or largest <= 1.0:
             break

@@ -17,11 +17,10 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.dependent.relations import corrected_relations
 from hiperplano.linalg.refined_products import MOST_LOST, REFINED, refine, summed_rows
-from hiperplano.linalg.triangular import reciprocal
+from hiperplano.linalg.triangular import EPS, reciprocal
 
 # Largest relative error, as estimated, of solutions on sparse rows: a dense decomposition would lose as many digits.
 MOST_LOST_BY_PIVOTS = 1e-9
-_EPS = float(np.finfo(float).eps)
 
 
 class RowSolution(NamedTuple):
@@ -54,10 +53,10 @@ def by_independent_rows(rows: CentredRows, free: Array, tol: float) -> RowSoluti
     order = order - 1
     kept, others = order[:rank], order[rank:]
     if not rank:
-        return RowSolution(np.zeros((rows.right.shape[1], len(rows.length))), _EPS, 0, 1.0)
+        return RowSolution(np.zeros((rows.right.shape[1], len(rows.length))), EPS, 0, 1.0)
     upper = np.asfortranarray(lower[:rank, :rank].T)
     smallest = float(lapack.dpocon(upper, norm, uplo="U")[0])
-    if MOST_LOST * smallest < _EPS:
+    if MOST_LOST * smallest < EPS:
         return None
     right, size = rows.right, scale[kept][:, None]
 
@@ -76,7 +75,7 @@ def by_independent_rows(rows: CentredRows, free: Array, tol: float) -> RowSoluti
     inner = cho_factor(np.eye(len(others)) + shares.T @ shares, check_finite=False)
     fitted = right[kept] + shares @ cho_solve(inner, right[others] - shares.T @ right[kept], check_finite=False)
     some = replace(rows, x=rows.x[kept], right=fitted, root=rows.root[kept])
-    found = refine(inverse, smallest, _EPS, some.square_products, fitted, 0.0, free[kept], REFINED)
+    found = refine(inverse, smallest, EPS, some.square_products, fitted, 0.0, free[kept], REFINED)
     made = None if found is None else summed_rows(found, some, longest, tol)
     return None if made is None else RowSolution(*made, rank, smallest)
 

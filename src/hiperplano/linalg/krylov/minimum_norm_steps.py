@@ -12,8 +12,8 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.conjugate_gradient import MOST_RESTARTS, SOON, ConjugateGradientResult
 from hiperplano.linalg.krylov.row_steps import RowSteps
+from hiperplano.linalg.triangular import EPS
 
-_EPS = float(np.finfo(float).eps)
 _CLOSER = 0.1  # the smallest singular value is estimated each time that the gradient has shrunk by this factor
 
 
@@ -36,7 +36,7 @@ def solve_by_column_steps(rows: CentredRows, tol: float, max_iter: int) -> RowSt
     return RowSteps(
         np.concatenate([end.coef for end in ends]),
         sum(end.n_iter for end in ends),
-        max(_EPS, *(end.gap for end in ends)),
+        max(EPS, *(end.gap for end in ends)),
         max(end.condition for end in ends),
     )
 
@@ -50,7 +50,7 @@ def _one_target(rows: CentredRows, right: Array, tol: float, max_iter: int, tria
         fitted = float(np.linalg.norm(right - left))
         gap = float(np.linalg.norm(gradient)) / (float(np.sqrt(smallest)) * fitted) if fitted else np.inf
         if gap <= tol or not gradient.any():
-            return RowSteps(coef[None], n_iter, gap if fitted else _EPS, largest / smallest)
+            return RowSteps(coef[None], n_iter, gap if fitted else EPS, largest / smallest)
         found = _steps(rows, left, gradient, fitted, tol, max_iter - n_iter, trial and not n_iter)
         if found.given_up:
             return None

@@ -16,8 +16,8 @@ from hiperplano.linalg.conjugate_gradient import (
     steps_for_unrelated_columns,
 )
 from hiperplano.linalg.refined_products import SingleRows
+from hiperplano.linalg.triangular import EPS
 
-_EPS = float(np.finfo(float).eps)
 _SINGLE = 1e-5  # relative residual at which conjugate gradients in float32 are restarted from one in float64
 _MOST_STEPS = 2**16  # of four targets, before they are restarted from the true residuals: their steps are recorded
 _OF_FOUR = 2.0  # cost of a step on sparse rows for four targets, in steps for one; 1.6 to 2 were measured
@@ -73,7 +73,7 @@ def solve_by_row_steps(
     return RowSteps(
         np.concatenate([end.coef for end in ends]),
         sum(end.n_iter for end in ends),
-        max(_EPS, *(end.gap for end in ends)),
+        max(EPS, *(end.gap for end in ends)),
         max(end.condition for end in ends),
     )
 

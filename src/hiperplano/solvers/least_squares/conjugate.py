@@ -19,7 +19,7 @@ from hiperplano.linalg.conjugate_gradient import (
     steps_for_condition,
     steps_for_unrelated_columns,
 )
-from hiperplano.linalg.triangular import reciprocal
+from hiperplano.linalg.triangular import EPS, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.gradient import Centre, Gradients
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
@@ -27,7 +27,6 @@ from hiperplano.solvers.least_squares.sparse_factor import ColumnPreconditioner
 from hiperplano.solvers.solution import digits_of
 from hiperplano.solvers.statistics import centred_product, refuse_out_of_range
 
-_EPS = float(np.finfo(float).eps)
 _FAR = 1e6  # beyond this many standard deviations, the rounding of a mean is corrected for
 _FEW_ENTRIES = 2**24  # sparse float32 rows of up to this many stored numbers are copied to float64 (128 MB)
 _POWERS = 2  # steps of the power method for an extreme eigenvalue
@@ -90,7 +89,7 @@ def conjugate_least_squares(
         if offset > _FAR:
             drift = design.fold(_ColumnSums(mean))[0] / total
         # Smaller gradients are rounding errors of products with rows that are not centred.
-        noise = _EPS * (1.0 if columns.centre_rows else offset)
+        noise = EPS * (1.0 if columns.centre_rows else offset)
         centre = Centre(mean, columns.centre_rows)
         ends = [
             _Normal(design, centre, drift, target_mean, length, t, float(alpha[t]), fit_intercept).solve(

@@ -23,7 +23,7 @@ from hiperplano.linalg.dependent.columns import by_independent_columns
 from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.orthogonal import Directions, all_present, dependent_columns, directions
-from hiperplano.linalg.triangular import Columns, Factor
+from hiperplano.linalg.triangular import EPS, Columns, Factor
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.gradient import Refined, refine_by_gradients
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations, residual_squares
@@ -33,7 +33,6 @@ from hiperplano.solvers.least_squares.single import equations_in_single, factor_
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.solution import digits_of
 
-EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error up to which a solution of the normal equations is not refined
 _ENOUGH_PENALISED = 1e-10  # the same with a penalty, whose bias is far larger, or for an intercept within its noise
 _SEEN = 1e-10  # squared residuals below this share of the squared target are rounding errors

@@ -13,12 +13,11 @@ import numpy as np
 from hiperplano.data.block import scratch
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.refined_products import MOST_REFINEMENTS, SLOW
-from hiperplano.linalg.triangular import Factor
+from hiperplano.linalg.triangular import EPS, Factor
 from hiperplano.solvers.least_squares.normal import NormalEquations
 
 _FAR = 10.0  # rows are centred before they are multiplied if a mean exceeds this many standard deviations
 _TINY = 1e-300
-_EPS = float(np.finfo(float).eps)
 
 
 class Centre(NamedTuple):
@@ -124,7 +123,7 @@ def refine_by_gradients(
         before, change = change, np.linalg.norm(correction, axis=0)
         shrinking = float((change / np.maximum(before, _TINY)).max())
         # Centred columns do not sum to exactly 0, since means are rounded: a change of the level changes the gradient.
-        lag = _EPS * factor.condition**2 * offset.max(initial=0.0) * np.abs(gain) / np.sqrt(total)
+        lag = EPS * factor.condition**2 * offset.max(initial=0.0) * np.abs(gain) / np.sqrt(total)
         error = float(((shrinking * change + lag) / np.maximum(np.linalg.norm(z, axis=0), _TINY)).max())
         if error <= tol:
             coef = (column * z).T

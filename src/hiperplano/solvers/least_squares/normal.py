@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.linalg.triangular import inverse_root, reciprocal
+from hiperplano.linalg.triangular import EPS, inverse_root, reciprocal
 from hiperplano.solvers.statistics import Moments, centred_scores, moments
 
-_EPS = float(np.finfo(float).eps)
 _SMALL = 1e-3  # squared residuals below this share of their terms have lost digits, and are summed over rows instead
 
 
@@ -70,7 +69,7 @@ class NormalEquations(NamedTuple):
     @property
     def rounding(self) -> Array:
         """Rounding errors of the data, relative to the spread of their column; only valid without a penalty."""
-        return np.asarray(_EPS * np.maximum(np.abs(self.mean) * self.scale * math.sqrt(self.total), self.scale > 0))
+        return np.asarray(EPS * np.maximum(np.abs(self.mean) * self.scale * math.sqrt(self.total), self.scale > 0))
 
     def penalised(self, alpha: float) -> NormalEquations:
         """The equations with the penalty alpha·‖coef‖², scaled to a unit diagonal again."""

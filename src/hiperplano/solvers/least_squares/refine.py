@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Rows, Sums
-from hiperplano.linalg.triangular import Factor, reciprocal
+from hiperplano.linalg.triangular import EPS, Factor, reciprocal
 from hiperplano.solvers.least_squares.exact import ExactResiduals, add_exact, column_units
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.orthogonal import triangles
@@ -20,7 +20,6 @@ from hiperplano.solvers.statistics import centred_scores
 
 _MOST_STEPS = 10
 _SEMINORMAL = 1e6  # condition number up to which the first triangular factor is good for corrections
-_EPS = float(np.finfo(float).eps)
 
 
 class Refined(NamedTuple):
@@ -99,7 +98,7 @@ class Refinement:
             error = size / length
             shrinking = min(1.0, size / before if step > 1 else error)
             best = Refined(coef + change, intercept + middle - float(mean @ change), error, step)
-            if error * shrinking <= _EPS / 4:
+            if error * shrinking <= EPS / 4:
                 return best._replace(error=error * shrinking)  # the next correction would be lost in rounding
             before = size
             sums, kept = rows.fold_and_map(_NextResiduals(mean, change, middle, residual_mean))

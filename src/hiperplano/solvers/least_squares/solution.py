@@ -9,12 +9,11 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.orthogonal import triangle_of
-from hiperplano.linalg.triangular import Columns, Factor, reciprocal
+from hiperplano.linalg.triangular import EPS, Columns, Factor, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.solution import Outcome, smallest_digits, trusted_digits
 
-_EPS = float(np.finfo(float).eps)
 MOST_FACTORED_PENALISED = 128  # columns up to which penalised fits always compute what standard errors need
 _ENOUGH = 1e-9  # relative error of the standard errors of penalised coefficients, whose bias is far larger
 
@@ -129,7 +128,7 @@ def error_of_products(scale: Array, alpha: float) -> float:
     With columns of unit length, the largest eigenvalue is at most their number, and the penalty at least alpha·scale².
     """
     varying = scale[scale > 0]
-    return _EPS * len(varying) / (alpha * float(varying.min()) ** 2) if len(varying) else 0.0
+    return EPS * len(varying) / (alpha * float(varying.min()) ** 2) if len(varying) else 0.0
 
 
 def penalised_sum(rss: Array, alpha: Array, coef: Array) -> float:

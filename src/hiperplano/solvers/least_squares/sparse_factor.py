@@ -16,10 +16,9 @@ from scipy.sparse.linalg import SuperLU, splu
 from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.refined_products import MOST_REFINEMENTS, REFINED, SLOW
-from hiperplano.linalg.triangular import reciprocal
+from hiperplano.linalg.triangular import EPS, reciprocal
 from hiperplano.solvers.cost import Costs
 
-EPS = float(np.finfo(float).eps)
 _MOST_ENTRIES = 2  # mean stored numbers of a row or column, beyond which fill-in makes nearly everything dense
 _LEAST = 1e-7  # √penalty that is factored where there is none, relative to the longest of the connected rows
 _PIVOT = 1e-3  # the diagonal is the pivot if it exceeds this share of the largest number of its column

@@ -25,7 +25,7 @@ from hiperplano.linalg.refined_products import (
     summed_rows,
     too_few_digits,
 )
-from hiperplano.linalg.triangular import Columns, reciprocal
+from hiperplano.linalg.triangular import EPS, Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.solution import (
@@ -42,7 +42,6 @@ from hiperplano.solvers.least_squares.sparse_factor import (
 )
 from hiperplano.solvers.solution import digits_of
 
-EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need (32 MB)
 _MOST_LOST = 1e-11  # largest relative error of a solution by X·Xᵀ; an intercept may lose two digits more
 _ORTHOGONAL = 20  # an orthogonal factorisation of the rows costs at least this many times X·Xᵀ

@@ -21,7 +21,7 @@ from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective, weighted_gram
 from hiperplano.solvers.truncated_newton import Curvature
 
-_LEAST_CURVATURE = 1e-12  # least diagonal entry of the Hessian
+LEAST_CURVATURE = 1e-12  # least diagonal entry of the Hessian
 # Largest share of the variance that counts as explained by the classes when the linear discriminant is computed:
 # classes that are better separated are not Gaussian.
 _EXPLAINED = 0.9
@@ -203,7 +203,7 @@ class Likelihood(Objective):
             self.passes += 1
             return sums(vector) / self.total + curved * vector
 
-        return Curvature(np.maximum(diagonal / self.total + curved, _LEAST_CURVATURE), product)
+        return Curvature(np.maximum(diagonal / self.total + curved, LEAST_CURVATURE), product)
 
     def _curvature_sums(self, theta: Array) -> tuple[Array, Preconditioner]:
         """Diagonal of the Hessian of the summed loss, and products with it, by sums over blocks of rows."""

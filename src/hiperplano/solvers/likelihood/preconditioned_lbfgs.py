@@ -24,8 +24,8 @@ from hiperplano.solvers.truncated_newton import truncated_newton
 
 # Largest last step of Newton's method, in standardised parameters; standard errors are about as accurate.
 SETTLED = 1e-7
-_AT_ONCE = 6.0  # a preconditioner that costs no more passes than this may be computed before the first step
-_FEW_ROWS = 4  # most rows for each column that count as few
+AT_ONCE = 6.0  # a preconditioner that costs no more passes than this may be computed before the first step
+FEW_ROWS = 4  # most rows for each column that count as few
 
 # Newton's method by conjugate gradients ("products" with the Hessian):
 _LBFGS_STEPS_LAST = 30.0  # steps of L-BFGS before it, if no better preconditioner is left
@@ -150,7 +150,7 @@ class PreconditionedLBFGS:
         """
         problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
         method, left = Message("L-BFGS"), offers(problem, self._passes, self._samples)
-        bought = at_once and bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
+        bought = at_once and bool(left) and left[0].first_cost <= AT_ONCE * a_pass
         if bought:
             method, begin = left[0].method, current
             current = left[0].buy(begin.theta, first=True)
@@ -233,7 +233,7 @@ class PreconditionedLBFGS:
         """
         problem, left = self._problem, offers(self._problem, self._passes, self._samples)
         plain = Purchase(problem.prior(), problem.diagonal_preconditioner())
-        cheap = bool(left) and left[0].first_cost <= _AT_ONCE * self._a_pass
+        cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
         if self._samples or not (cheap or _suits_discriminant(problem)):
             return plain, None
         plain = plain._replace(found=problem.at_prior)
@@ -313,7 +313,7 @@ def _suits_discriminant(problem: Likelihood) -> bool:
         return False
     if _has_few_rows(problem) or design.density < SPARSE_PRODUCTS:
         return False
-    return Costs.of(design, 1).hessian <= _AT_ONCE * Costs.of(design, k).gradient
+    return Costs.of(design, 1).hessian <= AT_ONCE * Costs.of(design, k).gradient
 
 
 def _suits_products(problem: Likelihood) -> bool:
@@ -326,4 +326,4 @@ def _suits_products(problem: Likelihood) -> bool:
 
 
 def _has_few_rows(problem: Likelihood) -> bool:
-    return problem.design.n_rows <= _FEW_ROWS * problem.design.n_columns
+    return problem.design.n_rows <= FEW_ROWS * problem.design.n_columns

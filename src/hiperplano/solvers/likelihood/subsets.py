@@ -16,9 +16,10 @@ from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.preconditioned_lbfgs import SETTLED
 from hiperplano.solvers.newton import newton
 
-_TOL, _SETTLED, _MOST_STEPS = 1e-8, 1e-7, 100
+_TOL, _MOST_STEPS = 1e-8, 100
 # An excluded column is a linear combination of the included ones if they leave less than this share of its curvature.
 _DEPENDENT = 1e-9
 _RIDGE = 1e-10  # added to the Hessian's diagonal before Cholesky, as a share of its largest entry
@@ -79,7 +80,7 @@ class Subsets:
         inside = np.concatenate([[True], columns])
         theta = problem.prior()[0] if start is None else start.theta[0]
         part = _Part(problem, inside)
-        end = newton(part, theta[inside], _TOL, _MOST_STEPS, _SETTLED, bounded=False)
+        end = newton(part, theta[inside], _TOL, _MOST_STEPS, SETTLED, bounded=False)
         found = part.whole(end.state.theta)
         value, gradient, hessian = problem.evaluate_with_hessian(found)
         wald, score = np.full(problem.scale.size, np.nan), np.full(problem.scale.size, np.nan)
@@ -119,7 +120,7 @@ class Subsets:
         for _ in range(_MOST_STEPS):
             target = _minimum_in_box(theta, gradient, hessian, low, high)
             step = target - theta
-            if np.abs(step).max() <= _SETTLED:
+            if np.abs(step).max() <= SETTLED:
                 theta = target
                 break
             length, downhill = 1.0, float(gradient @ step)

@@ -15,6 +15,7 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.messages import Message
 from hiperplano.solvers.separation.planes import (
+    EPS,
     resolution,
     rows_at,
     signed_rows,
@@ -26,7 +27,6 @@ from hiperplano.solvers.separation.planes import (
 from hiperplano.solvers.separation.programs import row_space
 
 ZERO = 1e-9  # scores and distances below this share of the columns' spread count as zero
-_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +265,7 @@ def _meets(proof: Overlapping | QuasiSeparable, design: Design, scale: ColumnSca
     if not np.allclose(total if proof.fit_intercept else sum(total), 1.0, rtol=0.0, atol=ZERO):
         return False
     there, here, size = weighted_sums(rows, weights)
-    zero = ZERO * spread(scale) + (len(numbers) + 8) * _EPS * size
+    zero = ZERO * spread(scale) + (len(numbers) + 8) * EPS * size
     return bool((np.abs(there - here) <= zero).all() and (np.abs(there - proof.point) <= zero).all())
 
 

@@ -13,7 +13,7 @@ from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.in_memory import InMemory
 
-_EPS = float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)
 
 
 def n_coordinates(scale: ColumnScale) -> int:
@@ -32,7 +32,7 @@ def to_data_units(scale: ColumnScale, plane: Array) -> tuple[Array, float]:
     shift = coef * scale.shift
     intercept = float(plane[-1] - shift.sum())
     # An intercept that is only a rounding error of the shift is set to 0, so that the plane passes through the origin.
-    if abs(intercept) <= 8 * _EPS * (abs(float(plane[-1])) + float(np.abs(shift).sum())):
+    if abs(intercept) <= 8 * EPS * (abs(float(plane[-1])) + float(np.abs(shift).sum())):
         intercept = 0.0
     return coef, intercept
 
@@ -67,7 +67,7 @@ def signed_rows(rows: InMemory, scale: ColumnScale) -> Array:
 def signed_scores(design: Design, coef: Array, intercept: float) -> tuple[Array, Array]:
     """y·(x·coef + intercept) of every row, and a bound of its rounding error."""
     both = design.collect(design.map(_SignedScores(coef, intercept)))
-    return both[:, 0], (len(coef) + 8) * _EPS * both[:, 1]
+    return both[:, 0], (len(coef) + 8) * EPS * both[:, 1]
 
 
 def signed_products(design: Design, scale: ColumnScale, planes: Array) -> Array:

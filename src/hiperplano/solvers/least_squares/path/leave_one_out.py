@@ -12,7 +12,7 @@ from scipy.linalg import svd
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.centred_rows import CentredRows
-from hiperplano.linalg.triangular import reciprocal
+from hiperplano.linalg.triangular import EPS, reciprocal
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.path.few_rows import LEAST_EIGENVALUE, FewRows, rows_to_multiply
@@ -20,7 +20,6 @@ from hiperplano.solvers.least_squares.path.penalty_factors import PenaltyFactors
 from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path, wide_path
 from hiperplano.solvers.least_squares.path.tridiagonal_columns import TridiagonalColumns
 
-_EPS = float(np.finfo(float).eps)
 _CRUCIAL = 1e-4  # 1 − leverage below which (y − fit)/(1 − leverage) has too few digits
 _MOST_REFITS = 64  # rows that are left out by another fit, at most
 _FEW_PRODUCTS = 2**21  # multiplications up to which the matrix of shares is not compressed to low rank
@@ -143,7 +142,7 @@ def _times(u: Array, parts: Array) -> Array:
 def _thin(shares: Array) -> tuple[Array, Array | None]:
     """Two thin matrices with this product, since neighbouring penalties hardly differ; itself if the rank is high."""
     left, size, right = svd(shares, full_matrices=False, check_finite=False)
-    rank = int(np.count_nonzero(size > 4 * _EPS * size.max(initial=0.0)))
+    rank = int(np.count_nonzero(size > 4 * EPS * size.max(initial=0.0)))
     if rank * sum(shares.shape) >= shares.size:
         return shares, None
     return left[:, :rank] * size[:rank], right[:rank]

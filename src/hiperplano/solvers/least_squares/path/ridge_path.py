@@ -12,12 +12,12 @@ from scipy.linalg.lapack import dgejsv, dsyevd, dtrtrs
 
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows
+from hiperplano.linalg.triangular import EPS
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations
 from hiperplano.solvers.least_squares.orthogonal import factorise
+from hiperplano.solvers.least_squares.path.few_rows import LEAST_EIGENVALUE
 
-_EPS = float(np.finfo(float).eps)
 _PLAIN = 1e-5  # eigenvalues of XᵀX above this share of the largest keep ten digits
-_PLAIN_ROWS = 1e-9  # eigenvalues of X·Xᵀ above this share keep seven digits, and scores eight
 _PRESENT = 1e-10  # squared singular values of X above this share of the largest keep ten digits
 _HIDDEN = 1e-13  # with a penalty above this share of the largest σ², rounding in an ordinary SVD leaves nine digits
 _SIMILAR = 1e3  # ratio of the longest to the shortest column, up to which an ordinary SVD is accurate
@@ -107,7 +107,7 @@ def ridge_path(
         left, values, other = _decomposed_triangle(upper / scale)
         solvable = factor.condition <= _SOLVABLE
         # If columns are independent, all directions are kept, however short some columns are.
-        kept = values > (0.0 if solvable else _EPS * len(values) * values.max())
+        kept = values > (0.0 if solvable else EPS * len(values) * values.max())
         values, left, other = values[kept], left[:, kept], other[:, kept]
         full = np.zeros((design.n_columns, len(values)))
         full[varying] = dtrtrs(upper, left)[0] if solvable else other / values / scale[:, None]
@@ -202,7 +202,7 @@ def _decomposed(rows: CentredRows, most: int, least: float) -> Decomposition:
     x, scaled = rows.unit, rows.unit * (length / longest)
     if similar or all_seen or least > _HIDDEN * squares.max(initial=0.0):
         left, values, right = svd(scaled, full_matrices=False, check_finite=False)
-        rank = most if all_seen else int(np.count_nonzero(values > _EPS * max(x.shape) * values.max(initial=0.0)))
+        rank = most if all_seen else int(np.count_nonzero(values > EPS * max(x.shape) * values.max(initial=0.0)))
         values = values[:rank] * longest
         return left[:, :rank], values, partial(np.divide, right[:rank].T, values)
     size = svd(x, compute_uv=False, check_finite=False)
@@ -211,7 +211,7 @@ def _decomposed(rows: CentredRows, most: int, least: float) -> Decomposition:
     else:
         values, right, left, work, _, _ = dgejsv(scaled.T, joba=2, jobu=0, jobv=0)
     values = values * (work[0] / work[1])
-    rank = int(np.count_nonzero((size > _EPS * max(x.shape) * size.max()) & (values > 0)))
+    rank = int(np.count_nonzero((size > EPS * max(x.shape) * size.max()) & (values > 0)))
     values = values[:rank] * longest
     return left[:, :rank], values, partial(np.divide, right[:, :rank], values)
 
@@ -222,8 +222,8 @@ def _from_row_products(rows: CentredRows, squares: Array, left: Array) -> Decomp
     Return None if some direction is so short that squares would lose its digits.
     """
     largest = float(squares[-1]) if len(squares) else 0.0
-    kept = squares > _PLAIN_ROWS * largest
-    if np.any(squares[~kept] > len(left) * _EPS * largest):
+    kept = squares > LEAST_EIGENVALUE * largest
+    if np.any(squares[~kept] > len(left) * EPS * largest):
         return None
     values, left = np.sqrt(squares[kept][::-1]), left[:, kept][:, ::-1]
     return left, values, partial(np.matmul, rows.x.T, left / np.square(values))

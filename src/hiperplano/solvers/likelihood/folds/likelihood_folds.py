@@ -14,12 +14,11 @@ from hiperplano.losses import Logistic
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.lbfgs import Minimisation, Preconditioner, State, lbfgs
 from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.preconditioned_lbfgs import AT_ONCE, FEW_ROWS
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample, sample_size
 
 _NEWTON_STEPS = 3  # steps of Newton's method that solve a sample from the solution for the last C
-_AT_ONCE = 6.0  # largest cost of a preconditioner, in passes, that is computed before the first step
-# With at most so many rows for each column, passes may cost this multiple of a Hessian before one is computed.
-_FEW_ROWS, _PATIENCE = 4, 2.0
+_PATIENCE = 2.0  # with few rows for each column, passes may cost this multiple of a Hessian before one is computed
 
 
 class FoldLikelihood:
@@ -99,7 +98,7 @@ def share_passes(design: Design, n_splits: int) -> bool:
 
 def _newton_at_once(design: Design, n_splits: int) -> bool:
     """Whether a sample is solved by Newton's method for every C, as a start and a preconditioner for all splits."""
-    return design.n_columns < MOST_PARAMETERS and _NEWTON_STEPS * _price(design, n_splits) <= _AT_ONCE
+    return design.n_columns < MOST_PARAMETERS and _NEWTON_STEPS * _price(design, n_splits) <= AT_ONCE
 
 
 def _price(design: Design, n_splits: int) -> float:
@@ -148,7 +147,7 @@ def fold_coefficients(
     # A Hessian is computed for every C if it is cheap, otherwise only once passes have cost as much.
     price, cheap = _price(design, n_splits), _newton_at_once(design, n_splits)
     # With few rows for each column, classes are nearly separated, and a Hessian is good for a few steps only.
-    patience = 1.0 if design.n_rows > _FEW_ROWS * design.n_columns else _PATIENCE
+    patience = 1.0 if design.n_rows > FEW_ROWS * design.n_columns else _PATIENCE
     budget = Budget(patience * price, tol) if scale.size <= MOST_PARAMETERS else None
     for position in np.argsort(Cs):
         strengths = 1.0 / (Cs[position] * problem.totals)

@@ -26,7 +26,7 @@ from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Budget, Costs
-from hiperplano.solvers.likelihood.likelihood import Likelihood, curved_change, probabilities
+from hiperplano.solvers.likelihood.likelihood import LEAST_CURVATURE, Likelihood, curved_change, probabilities
 from hiperplano.solvers.objective import one_or_all, total_and_slope
 from hiperplano.solvers.truncated_newton import Curvature
 
@@ -46,7 +46,6 @@ _LARGEST_ERROR = 0.1  # largest relative error of a gradient in float32; beyond,
 
 _UNITS = 1e12  # largest standard deviation, or inverse of one, of columns that are converted as they are
 _HEAVY = 1e30  # largest total weight, or inverse of it, for which float32 is used
-_LEAST_CURVATURE = 1e-12  # least diagonal entry of the Hessian
 
 
 class _Base(NamedTuple):
@@ -194,7 +193,7 @@ class SinglePrecision:
             return np.asarray(products / problem.total + curved * vector)
 
         # Columns are standardised, so that all of them have about the same curvature.
-        return Curvature(np.maximum(sums[0][:, None] / problem.total + curved, _LEAST_CURVATURE), product)
+        return Curvature(np.maximum(sums[0][:, None] / problem.total + curved, LEAST_CURVATURE), product)
 
     @cached_property
     def _rows(self) -> Design | None:
