@@ -13,6 +13,7 @@ from sklearn.svm import SVC, SVR
 from hiperplano import LinearSVC, LinearSVR
 from hiperplano.errors import ConvergenceWarning
 from hiperplano.solvers.svm.compiled import in_memory
+from hiperplano.solvers.svm.compiled.search import Search
 from tests import quadratic
 
 LOSSES = ["hinge", "squared_hinge"]
@@ -393,3 +394,25 @@ def test_separated_classes_with_a_large_penalty_are_solved_by_sums_over_the_rows
     assert (beta * sign >= 0).all()
     assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
     assert primal - dual <= 1.01e-4 * primal
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_classes_on_few_rows_share_the_span_of_the_rows(loss, monkeypatch):
+    """Classes are solved on as many coordinates as there are rows; the quadratic program judges every plane."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 600)), np.arange(40) % 4
+    starts = []
+    ascend = Search.ascend_then_active_set
+    monkeypatch.setattr(
+        Search,
+        "ascend_then_active_set",
+        lambda self, passes: (starts.append(len(self.rows.shift)), ascend(self, passes))[1],
+    )
+    model = LinearSVC(loss=loss, C=0.3, tol=1e-9).fit(X, y)
+    assert starts == [39] * 4  # centred rows
+    for k, coef in enumerate(model.coef_):
+        sign = np.where(y == k, 1.0, -1.0)
+        expected = quadratic.hinge(X, sign, 0.3, squared=loss == "squared_hinge")[2]
+        margin = np.maximum(0, 1 - sign * (X @ coef + model.intercept_[k]))
+        value = 0.5 * coef @ coef + 0.3 * np.sum(margin ** (2 if loss == "squared_hinge" else 1))
+        assert value == pytest.approx(expected, rel=1e-7)

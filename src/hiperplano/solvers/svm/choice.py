@@ -48,12 +48,12 @@ def solve_svm(
     if not isinstance(designs[0], InMemory):
         found = [_newton(design, loss, fit_intercept, tol, max_iter) for design in designs]
     elif fits_loops(designs[0], solver, bool(loss.ridge)):
-        search = CompiledSearch(designs[0], loss, fit_intercept, solver, tol, max_iter)
+        search = CompiledSearch(designs[0], loss, fit_intercept, solver, tol, max_iter, len(designs))
         with one_blas_thread():
             found = in_threads(search.fit, designs, len(designs) * designs[0].n_rows * designs[0].n_columns)
     else:
         rows = designs[0].in_doubles(_FEW_CELLS)
-        search = CompiledSearch(rows, loss, fit_intercept, solver, tol, max_iter)
+        search = CompiledSearch(rows, loss, fit_intercept, solver, tol, max_iter, len(designs))
         found = [search.fit_many(design.on_rows_of(rows)) for design in designs if isinstance(design, InMemory)]
     gap = max(one.relative_gap for one in found)
     converged = all(one.proved for one in found)

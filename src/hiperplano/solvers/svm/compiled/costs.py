@@ -61,6 +61,13 @@ def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -
     return passes if passes > FEW_PASSES else 0.0
 
 
+def passes_before_span(rows: LoopRows, n_problems: int) -> float:
+    """Passes of the ascent on dense rows in the time of their products, which `n_problems` problems share; 0 if few."""
+    products = Costs(rows.n_rows, len(rows.shift), 1.0, 1).row_products
+    passes = float(products / (n_problems * ascent_pass_cost(rows)))
+    return passes if passes > FEW_PASSES else 0.0
+
+
 def surely_affordable_passes(rows: LoopRows, squared: bool) -> float:
     """A lower bound of `affordable_passes` for sparse rows, which spares counting the products of their columns."""
     n, d = rows.n_rows, len(rows.shift)

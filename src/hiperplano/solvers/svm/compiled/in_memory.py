@@ -45,7 +45,7 @@ def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
 
 @dataclass
 class CompiledSearch:
-    """Fits planes to the same rows in memory, with different signs or targets."""
+    """Fits `n_problems` planes to the same rows in memory, with different signs or targets."""
 
     design: InMemory
     loss: DualLoss
@@ -53,6 +53,7 @@ class CompiledSearch:
     solver: str
     tol: float
     max_iter: int
+    n_problems: int
 
     @cached_property
     def rows(self) -> LoopRows:
@@ -99,7 +100,7 @@ class CompiledSearch:
         if not self.rows.is_dense:
             solve_sparse(search)
         else:
-            solve_dense(search, cells <= _COPIED_CELLS)
+            solve_dense(search, cells <= _COPIED_CELLS, self.n_problems)
         if not search.proved and search.left > 0:
             return self._by_sums(design, search)
         if search.proved and small:

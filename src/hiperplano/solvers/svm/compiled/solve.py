@@ -3,23 +3,23 @@
 Dual coordinate ascent is fast if C is small, if rows are sparse, or if there are no more rows than columns. Otherwise
 it may converge very slowly. So it gets about half the time that the cheapest other method is expected to take
 (`costs.py`). Where it leaves fewer free rows than columns, the active set method mostly finds the exact solution from
-there. If there are far fewer rows than columns, the other methods work in the span of the rows.
+there. If there are far fewer rows than columns, the other methods work in the span of the rows. They start at once if
+this takes no longer than a few passes, which it does for few rows or many classes.
 """
 
 from __future__ import annotations
 
-from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.compiled.costs import (
     DENSE_CELLS,
     FEW_PASSES,
     FEWEST_PASSES,
     MOST_DENSE_CELLS,
     affordable_passes,
-    ascent_pass_cost,
     interior_cost,
     interior_fits,
     needs_no_factor,
     newton_cost,
+    passes_before_span,
     sparse_interior_cost,
     sparse_newton_cost,
     steps_before_factor,
@@ -36,17 +36,22 @@ def is_wide(n_rows: int, n_columns: float) -> bool:
     return 2 * n_rows <= n_columns and n_rows <= _MOST_SPAN_ROWS
 
 
-def solve_dense(search: Search, few: bool) -> None:
+def solve_dense(search: Search, few: bool, n_problems: int) -> None:
     """Try methods for dense rows, the cheapest first.
 
     Unless `few`, the gap may remain too large: the caller then continues by sums over all rows.
+
+    Parameters
+    ----------
+    n_problems : int
+        Number of problems on these rows, which share the products of rows that give their span.
     """
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
-    cost = Costs(n, d, 1.0, 1).row_products / ascent_pass_cost(rows) if wide else affordable_passes(rows, squared)
-    if cost and not (squared and n > _TALL_ROWS_PER_COLUMN * d):
-        search.ascend_then_active_set(cost)
+    passes = passes_before_span(rows, n_problems) if wide else affordable_passes(rows, squared)
+    if passes and not (squared and n > _TALL_ROWS_PER_COLUMN * d):
+        search.ascend_then_active_set(passes)
     if not search.proved and search.left > 0:
         if wide:
             search.newton_in_span()

@@ -110,7 +110,7 @@ def _searched(problem: DualProblem, features: Array, bound: Array) -> Search:
     box = Box(frozen(target), problem.low, problem.high, np.zeros(len(size)), frozen(weight), problem.width)
     control = Control(True, _TOL, floor, _PASSES, unit, C, unit / C)
     search = Search(LoopRows.dense(features, False), box, control)
-    solve_dense(search, few=True)
+    solve_dense(search, few=True, n_problems=1)
     if search.proved:
         search.polish()
     return search
