@@ -163,7 +163,7 @@ class LinearRegression(LeastSquares):
     intercept_ : float or ndarray of shape (targets,)
         Intercepts; 0 if `fit_intercept` is False.
     rank_ : int
-        Number of independent columns, without the intercept.
+        Number of independent columns, without the intercept; after "cg", of columns that vary.
     singular_ : ndarray of shape (min(n, d),)
         Singular values of the centred columns, largest first; not after "cg".
     solver_ : str
