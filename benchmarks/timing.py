@@ -93,9 +93,12 @@ def one_round(entries: Sequence[Entry], problem: Any, plan: Plan, say: Say) -> N
 
 
 def _first_turn(entry: Entry, problem: Any, plan: Plan) -> None:
-    """A measure with each number of threads; the fastest counts, and its number is kept."""
+    """A measure with each number of threads; the fastest counts, and its number is kept.
+
+    The first number gets a second measure: a contender may still import or compile something during its first fit.
+    """
     found: list[tuple[float, int, int]] = []
-    for threads in plan.threads:
+    for threads in (*plan.threads, *plan.threads[: len(plan.threads) - 1]):
         if found and entry.exhausted(plan.budget):
             break
         with threadpool_limits(threads):

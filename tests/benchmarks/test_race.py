@@ -122,7 +122,8 @@ def test_each_contender_keeps_the_faster_number_of_threads(stage):
         return Contender(name, solve)
 
     outcome = stage.race(threaded("a", (3, 2)), threaded("b", (4, 5)), threads=(2, 1))
-    assert stage.log == [("a", 2), ("a", 1), ("b", 2), ("b", 1)] + [("a", 2), ("b", 1)] * 2
+    first = [("a", 2), ("a", 1), ("a", 2), ("b", 2), ("b", 1), ("b", 2)]  # the first fit may compile something
+    assert stage.log == first + [("a", 2), ("b", 1)] * 2
     assert (outcome.ours.runs, outcome.ours.threads) == ((2, 2, 2), 2)
     assert (outcome.best_rival.runs, outcome.best_rival.threads) == ((4, 4, 4), 1)
     assert "2.0× (2 and 1 threads)" in plain([outcome])
