@@ -21,7 +21,7 @@ from hiperplano.solvers.kernel.ridge.folds.problem import MOST_STEPS, NEAR, Fold
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 
 # Largest trace of the error of F·Fᵀ, as a multiple of the smallest penalty; it is spread over many directions. On 85
-# tables, 25 takes 2 to 6% less time on average than 100, and with 1 some tables take four times as long.
+# tables, 25 takes up to 6% less time on average than 100, and with 1 some tables take four times as long.
 _LEFT = 25.0
 
 
