@@ -22,22 +22,23 @@ from hiperplano.data.loops.compiled import part as part
 from hiperplano.data.loops.compiled import subroutine as subroutine
 
 _LINE = 64  # bytes of a cache line
+PREFETCH_ROWS = 10  # rows between the prefetch of a row and its use
 _INDEX_LINES = 2  # prefetched cache lines of a sparse row's indices; of its values, which are larger, twice as many
 
 
-def _line(typingctx: Any, array: Any, index: Any) -> Any:
-    """Prefetch the cache line of array.flat[index]."""
+def _line(typingctx: Any, array: Any, offset: Any) -> Any:
+    """Prefetch the cache line of the array's byte at this offset."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        address = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
+        address = builder.gep(builder.bitcast(data, cgutils.voidptr_t), [args[1]])
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
         function = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], kind)
         builder.call(function, [address, number(0), number(3), number(1)])  # for reading, into all cache levels, data
         return context.get_dummy_value()
 
-    return types.void(array, index), generate
+    return types.void(array, offset), generate
 
 
 _fetch: Any = intrinsic(_line)
@@ -50,17 +51,16 @@ def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
     Of a sparse row, a fixed number of cache lines is prefetched: a branch on the row's length would often be
     mispredicted, which takes longer than these lines. The rest of a long row is loaded when it is used.
     """
-    if x.ndim == 2:
-        j, last = i * x.shape[1], (i + 1) * x.shape[1]
-        while j < last:
-            _fetch(x, j)
-            j += _LINE // x.itemsize
+    if x.ndim == 2:  # offsets in bytes: a division by the size of an item takes as long as the product of a short row
+        row_bytes = x.shape[1] * x.itemsize
+        for line in range((row_bytes + _LINE - 1) // _LINE):
+            _fetch(x, i * row_bytes + line * _LINE)
     elif x.ndim == 1:
         first = np.int64(indptr[i])
         for line in range(_INDEX_LINES):
-            _fetch(indices, first + line * (_LINE // indices.itemsize))
+            _fetch(indices, first * indices.itemsize + line * _LINE)
         for line in range(2 * _INDEX_LINES):
-            _fetch(x, first + line * (_LINE // x.itemsize))
+            _fetch(x, first * x.itemsize + line * _LINE)
 
 
 @part

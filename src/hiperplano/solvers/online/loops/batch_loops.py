@@ -12,9 +12,17 @@ from hiperplano.solvers.online.loops.example_loops import (
     rate_of_step,
     settle_scale,
 )
-from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot, row_held, row_square, squared_length
+from hiperplano.solvers.rows_loops import (
+    PREFETCH_ROWS,
+    fetch_row,
+    loop,
+    row_add,
+    row_dot,
+    row_held,
+    row_square,
+    squared_length,
+)
 
-_AHEAD = 10
 _REMEASURE = 4096.0  # steps between recomputations of the weights' norm, because its updates accumulate rounding errors
 
 
@@ -46,8 +54,8 @@ def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
                 return start
         rate = rate_of_step(rule, t)
         for k in range(start, end):
-            if k + _AHEAD < stop:
-                fetch_row(x, indices, indptr, order[k + _AHEAD])
+            if k + PREFETCH_ROWS < stop:
+                fetch_row(x, indices, indptr, order[k + PREFETCH_ROWS])
             i = order[k]
             target = y[i]
             score = scale * row_dot(x, indices, indptr, i, weights) + bias

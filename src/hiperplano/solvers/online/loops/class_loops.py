@@ -7,9 +7,7 @@ import math
 import numpy as np
 
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot
-
-_AHEAD = 10
+from hiperplano.solvers.rows_loops import PREFETCH_ROWS, fetch_row, loop, row_add, row_dot
 
 
 @loop
@@ -32,8 +30,8 @@ def walk_classes(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
     counts = states[0]
     scores = np.empty(n_classes)
     for k in range(start, stop):
-        if k + _AHEAD < stop:
-            fetch_row(x, indices, indptr, order[k + _AHEAD])
+        if k + PREFETCH_ROWS < stop:
+            fetch_row(x, indices, indptr, order[k + PREFETCH_ROWS])
         i = order[k]
         own = int(y[i])
         rival = -1

@@ -10,9 +10,8 @@ from hiperplano.data.loops.arrays import NO_INDEX, frozen
 from hiperplano.losses import scalar
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import learning_rate
-from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_held, row_square
+from hiperplano.solvers.rows_loops import PREFETCH_ROWS, fetch_row, loop, part, row_add, row_dot, row_held, row_square
 
-_PREFETCH_ROWS = 10  # rows between the prefetch of a row and its use
 _LARGEST = float(np.finfo(np.float64).max)
 _LEAST_SQUARED_NORM = 1e-100  # squared norms of rows in [1e-100, 1e100] need no check that the weights stay finite
 SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights, since differences of large sums lose digits
@@ -79,8 +78,8 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     k = start
     while k < stop:
         i = order[k]
-        if k + _PREFETCH_ROWS < stop:
-            fetch_row(x, indices, indptr, order[k + _PREFETCH_ROWS])
+        if k + PREFETCH_ROWS < stop:
+            fetch_row(x, indices, indptr, order[k + PREFETCH_ROWS])
         target = y[i]
         score = scale * row_dot(x, indices, indptr, i, weights) + bias
         if not abs(score) <= farthest:
