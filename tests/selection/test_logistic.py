@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from hiperplano import LogisticRegression, LogisticRegressionCV
 from hiperplano.errors import ConvergenceWarning, InvalidParameter
+from hiperplano.selection import logistic_fits
 
 CS = [1e-3, 0.03, 1.0, 30.0]
 
@@ -305,3 +306,21 @@ def test_a_row_tested_twice_counts_twice(scoring):
     again = np.r_[test, test[:30]]
     expected = -log_loss(y[again], fitted.predict_proba(X[again]))
     assert fold_scores(model)[0, 0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_training_rows_have_weights_only_if_they_count_differently(weighted, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, :3] + rng.gumbel(size=(300, 3))).argmax(axis=1)
+    seen = []
+
+    class Path(logistic_fits.PenaltyPath):
+        def __init__(self, design, *args, **options):
+            seen.append(design.has_weight)
+            super().__init__(design, *args, **options)
+
+    monkeypatch.setattr(logistic_fits, "PenaltyPath", Path)
+    weight = np.full(300, 2.0) if weighted else None
+    LogisticRegressionCV(Cs=[1.0], cv=[*StratifiedKFold(3).split(X, y), *bootstrap(300)]).fit(X, y, weight)
+    assert seen == [weighted] * 3 + [True] * 3

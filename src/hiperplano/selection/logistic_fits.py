@@ -53,6 +53,8 @@ def _one_by_one(
     converged = True
     for split in range(n_splits):
         part = design.with_vectors(weight=design.map(TrainingWeight(split))).weighted_rows()
+        if not design.has_weight and part.total_weight == part.n_rows:  # every row counts once
+            part = part.with_vectors(weight=None)
         path = PenaltyPath(part, n_scores, **control)
         for position in np.argsort(Cs):
             found = path.fit(1.0 / (Cs[position] * part.total_weight))

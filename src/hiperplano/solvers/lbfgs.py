@@ -85,7 +85,7 @@ class State:
         return self.left * float(np.abs(step).max(initial=0.0)) <= near * self.unit
 
 
-class _Memory:
+class Memory:
     """The last steps and the corresponding changes of the gradient."""
 
     def __init__(self) -> None:
@@ -96,6 +96,16 @@ class _Memory:
         along = float(ddot(step, change))
         if along > 1e-14 * dnrm2(step) * dnrm2(change):
             self._pairs.append((step, change, along))
+
+    def clear(self) -> None:
+        self._pairs.clear()
+
+    def repenalise(self, change: Array) -> None:
+        """Update the pairs after the strengths of an L2 penalty, of shape (parameters,), changed by `change`."""
+        pairs = list(self._pairs)
+        self.clear()
+        for step, of_gradient, _ in pairs:
+            self.add(step, of_gradient + change * step)
 
     def direction(self, gradient: Array, precondition: Preconditioner) -> Array:
         """−(approximate inverse Hessian)·gradient, by the two-loop recursion."""
@@ -124,6 +134,7 @@ def lbfgs(
     watch: Callable[[State], None] | None = None,
     close: float = np.inf,
     longest: float = np.inf,
+    memory: Memory | None = None,
 ) -> Minimisation:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
@@ -138,13 +149,15 @@ def lbfgs(
     longest : float
         If the gradient is within `tol` but the next step is longer than this, return without waiting for `close`, since
         the minimum may be at infinity.
+    memory : Memory, optional
+        Pairs from an earlier minimisation, to which this one adds its own; none by default.
 
     Returns
     -------
     generator
         Yields points, takes (value, gradient) and returns the last `State`.
     """
-    memory = _Memory()
+    memory = Memory() if memory is None else memory
     history, values = [state.largest], [state.value]
     reached: State | None = None  # the last state with a gradient within `tol`; further steps may be worse
     while True:

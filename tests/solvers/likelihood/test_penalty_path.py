@@ -6,6 +6,7 @@ import sklearn.linear_model
 from scipy.sparse import csr_array
 
 from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.lbfgs import Memory
 from hiperplano.solvers.likelihood.folds.penalty_path import PenaltyPath
 
 CS = [0.1, 1.0, 10.0, 100.0]
@@ -32,7 +33,24 @@ def test_after_a_penalty_that_took_many_steps_the_next_ones_take_few(table):
         exact = sklearn.linear_model.LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12).fit(X, y)
         np.testing.assert_allclose(each.coef, exact.coef_, atol=1e-4 * np.abs(exact.coef_).max())
         assert each.converged
-    # L-BFGS, whose memory is empty at every new penalty, would take at least 15 steps for each of the last two.
+    # L-BFGS alone would take at least 15 steps for each of the last two.
     steps = [each.n_iter for each in found]
     assert steps[0] >= 10
     assert max(steps[2:]) < 10
+
+
+def test_the_memory_of_lbfgs_saves_steps_for_the_next_penalty(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 30)) * (rng.random((3000, 30)) < 0.1)
+    y = (2 * X @ rng.normal(size=(30, 3)) + rng.gumbel(size=(3000, 3))).argmax(axis=1)
+    rows = InMemory(csr_array(X), y[:, None].astype(float), None)
+
+    def steps():
+        path = PenaltyPath(rows, 3, fit_intercept=True, solver="auto", tol=1e-4, max_iter=1000)
+        return [path.fit(1.0 / (C * len(y))).n_iter for C in CS]
+
+    kept = steps()
+    monkeypatch.setattr(Memory, "repenalise", lambda memory, change: memory.clear())
+    forgotten = steps()
+    assert kept[0] == forgotten[0]
+    assert sum(kept) < sum(forgotten) - 5

@@ -1,7 +1,7 @@
 """L-BFGS for a likelihood, with better preconditioners or Newton steps by conjugate gradients when they pay.
 
 It serves one penalty, or several in a row. What does not depend on the penalty is reused for the next one: float32
-rows, the Hessian of the loss, and value and gradient of the loss at the last solution.
+rows, the Hessian of the loss and the memory of L-BFGS, and value and gradient of the loss at the last solution.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
-from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
+from hiperplano.solvers.lbfgs import Memory, State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Offer, Purchase, at_discriminant, offers, repenalised
@@ -74,8 +74,9 @@ class PreconditionedLBFGS:
         self._a_pass = Costs.of(problem.design, problem.n_scores).gradient
         self._passes, self._samples = SinglePrecision(problem, tol), samples
         self._last: Purchase  # the preconditioner at the end of the last minimisation
-        # Whether Newton's method by conjugate gradients starts without L-BFGS, whose memory is empty: from a solution
-        # to a larger tolerance, or if L-BFGS took many steps, or was not enough, for the last penalty.
+        self._memory = Memory()  # of L-BFGS with that preconditioner
+        # Whether Newton's method by conjugate gradients starts without L-BFGS: from a solution to a larger tolerance,
+        # or if L-BFGS took many steps, or was not enough, for the last penalty.
         self._products_first = False
 
     def minimise(self, start: Array | None, near: bool = False) -> tuple[Message, Minimum]:
@@ -120,6 +121,7 @@ class PreconditionedLBFGS:
         self._passes.repenalise()
         change = problem.penalty.strength - before
         state = state.repenalised(change)
+        self._memory.repenalise(np.tile(change, problem.n_scores))
         current = repenalised(problem, self._last, change)
         current = current._replace(theta=state.theta, found=(state.value, state.gradient))
         return self._from(current, state.largest > _NEAR * self._tol, another_penalty=True)
@@ -161,6 +163,8 @@ class PreconditionedLBFGS:
         state = state or told(problem, current, self._passes.evaluate)
         if bought and again and at_prior:
             state, current = self._to_discriminant(state, current, again)
+        if bought or not another_penalty:
+            self._memory = Memory()
         products = problem.strength > 0  # whether Newton's method by conjugate gradients may still be tried
         while True:
             self._last = current
@@ -185,7 +189,7 @@ class PreconditionedLBFGS:
                 return method, end
             if state.stalled and left[0].method == method:  # Newton's method damps its steps, and can continue
                 return method, continued(problem, state, tol, max_iter, SETTLED)
-            state.stalled, bought = False, True
+            state.stalled, bought, self._memory = False, True, Memory()
             method, current = left[0].method, left[0].buy(state.theta, first=False)
             left = left if left[0].again else left[1:]
 
@@ -275,7 +279,8 @@ class PreconditionedLBFGS:
         if self._hessian_follows and current.curvature is None:
             close = np.inf
         longest = VISIBLE if self._hessian_follows else np.inf
-        steps = lbfgs(state, current.precondition, tol, self._max_iter, budget, problem.watch, close, longest)
+        precondition, memory = current.precondition, self._memory
+        steps = lbfgs(state, precondition, tol, self._max_iter, budget, problem.watch, close, longest, memory)
         state = drive(steps, self._passes.evaluate)
         if state.largest > tol:
             state.next_step = None

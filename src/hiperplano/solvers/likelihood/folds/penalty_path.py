@@ -1,7 +1,7 @@
 """Logistic and softmax fits to the same rows for a sequence of penalties, from strong to weak.
 
-What does not depend on the penalty is kept from one fit to the next: the standardisation, and the Hessian, value and
-gradient of the loss at the last solution.
+What does not depend on the penalty is kept from one fit to the next: the standardisation, the Hessian, value and
+gradient of the loss at the last solution, and the memory of L-BFGS.
 """
 
 from __future__ import annotations
