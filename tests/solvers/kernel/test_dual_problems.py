@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.optimize import LinearConstraint, minimize
 from scipy.spatial.distance import cdist
 from sklearn.model_selection import GridSearchCV
@@ -18,7 +19,7 @@ from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram, WorkingGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
-from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
+from hiperplano.solvers.kernel.svm.small import free_loops
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.smo.loops import smo
 
@@ -254,6 +255,12 @@ def test_rows_that_rest_change_neither_the_end_nor_what_is_said_of_it(task):
     given_all = minimise(problem, **given, known=-problem.target)
     gradient = matrix.dense() @ given_all.beta - problem.target
     np.testing.assert_allclose(given_all.gradient, gradient, atol=1e-8)
+
+
+@njit
+def settle_free(gram, low, high, width, beta, gradient):
+    """What only loops can call."""
+    free_loops.settle_free(gram, low, high, width, beta, gradient)
 
 
 @pytest.mark.parametrize("C", [0.5, 1e6], ids=["bounded", "free"])

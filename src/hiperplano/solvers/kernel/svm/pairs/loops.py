@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import loop, part
 from hiperplano.solvers.kernel.svm.small.loops import End, solve_small
 from hiperplano.solvers.kernel.svm.smo.loops import Slices, copy_row
 
@@ -30,7 +30,7 @@ class Ends(NamedTuple):
         return cls(steps.astype(np.int64), violation, intercept, lower, gap, n_bound.astype(np.int64), rounding)
 
 
-@njit(cache=True, nogil=True)
+@part
 def put_end(ends: Ends, k: int, end: End) -> None:
     """Store the result of a machine."""
     ends.steps[k], ends.violation[k], ends.intercept[k] = end.steps, end.violation, end.intercept
@@ -38,7 +38,7 @@ def put_end(ends: Ends, k: int, end: End) -> None:
     ends.n_bound[k], ends.rounding[k] = end.n_bound, end.rounding
 
 
-@njit(cache=True, nogil=True)
+@loop
 def solve_machines(
     gram: Array,
     borders: Array,
@@ -80,18 +80,16 @@ def solve_machines(
         one, other = min(positive[k], negative[k]), max(positive[k], negative[k])
         middle = borders[one + 1] - borders[one]
         size = middle + borders[other + 1] - borders[other]
-        sign = np.full(size, 1.0)
-        if one == negative[k]:
-            sign[:middle] = -1.0
-        else:
-            sign[middle:] = -1.0
         part = gram if size == len(gram) else room[: size * size].reshape(size, size)
-        slices = Slices(gram, borders[one], middle, borders[other], np.full(size, size == len(gram), np.uint8))
+        slices = Slices(gram, borders[one], middle, borders[other], np.zeros(size, np.uint8))
         own = beta[places[k] : places[k + 1]]
-        diagonal, low, high = np.empty(size), np.zeros(size), np.zeros(size)
+        sign, diagonal, low, high = np.empty(size), np.empty(size), np.zeros(size), np.zeros(size)
         for i in range(size):
             row = borders[one] + i if i < middle else borders[other] + i - middle
             diagonal[i], limit = gram[row, row], bound[row]
+            sign[i] = 1.0 if (i < middle) == (one == positive[k]) else -1.0
+            if size == len(gram):
+                slices.copied[i] = 1
             if own[i] != 0.0:
                 copy_row(part, slices, i)
             if sign[i] > 0:
@@ -102,7 +100,7 @@ def solve_machines(
         put_end(ends, k, end)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def spread(flat: Array, borders: Array, positive: Array, negative: Array, places: Array, chosen: Array) -> Array:
     """Variables of the selected machines as columns, of shape (n, machines), with 0 for rows outside a machine."""
     found = np.zeros((borders[-1], len(positive)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import loop, subroutine
 from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
 from hiperplano.solvers.kernel.svm.smo.loops import Slices, open_directions, smo_of_slices
 
@@ -46,7 +46,7 @@ class End(NamedTuple):
     rounding: float
 
 
-@njit(cache=True, nogil=True)
+@loop
 def solve_small(
     gram: Array,
     slices: Slices,
@@ -82,7 +82,9 @@ def solve_small(
     allowed = min(max_steps, max(2000, per_row * size))
     steps, largest, least = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, allowed)
     if size <= POLISHED and largest - least <= tol:
-        unit = np.abs(target).max()
+        unit = 0.0
+        for i in range(size):
+            unit = max(unit, abs(target[i]))
         goal, work = max(POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0)), 0
         budget = (PER_STEP * steps + PER_VALUE * size) * size
         for _ in range(MOST_TURNS):
@@ -93,17 +95,22 @@ def solve_small(
             steps, work = steps + further, work + PER_STEP * further * size
             if largest - least <= goal or steps == max_steps or work > budget:
                 break
-    if (high - low).max() * diagonal.max() > _FAR:  # variables may have been large in between
+    widest, most = 0.0, 0.0
+    for i in range(size):
+        widest, most = max(widest, high[i] - low[i]), max(most, diagonal[i])
+    if widest * most > _FAR:  # variables may have been large in between
         gradient = gradient_at(gram, beta, target)
     violation, intercept, rounding = _judge(diagonal, low, high, width, beta, gradient)
     lower, gap, n_bound = certify(target, low, high, width, total, beta, gradient, intercept)
     return End(steps, violation, intercept, lower, gap, n_bound, rounding), gradient
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+@subroutine
 def gradient_at(gram: Array, beta: Array, target: Array) -> Array:
     """Kβ − t."""
-    gradient = -target
+    gradient = np.empty(len(target))
+    for i in range(len(target)):
+        gradient[i] = -target[i]
     for i in range(len(beta)):
         if beta[i] != 0.0:
             row, factor = gram[i], beta[i]
@@ -112,7 +119,7 @@ def gradient_at(gram: Array, beta: Array, target: Array) -> Array:
     return gradient
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def _judge(
     diagonal: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array
 ) -> tuple[float, float, float]:
@@ -129,13 +136,14 @@ def _judge(
     return max(0.0, largest - least), 0.5 * (largest + least), rounding
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def certify(
     target: Array, low: Array, high: Array, width: float, total: float, beta: Array, gradient: Array, intercept: float
 ) -> tuple[float, float, int]:
     """`DualProblem.value` and `DualProblem.gap`, and the number of variables at a bound."""
-    value, gap, count = 0.0, abs((beta.sum() - total) * intercept), 0
+    value, gap, count, left = 0.0, 0.0, 0, -total
     for i in range(len(beta)):
+        left += beta[i]
         value += 0.5 * beta[i] * (gradient[i] - target[i]) + width * abs(beta[i])
         miss = -gradient[i] - intercept
         accounted = beta[i] * miss - width * abs(beta[i])
@@ -144,4 +152,4 @@ def certify(
         else:  # infinite bounds allow no loss: the remaining loss is the violation
             gap += abs(accounted)
         count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
-    return -value, max(gap, 0.0), count
+    return -value, max(gap + abs(left * intercept), 0.0), count

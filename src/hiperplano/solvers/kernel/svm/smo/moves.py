@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import part, subroutine
 
 LONGEST = 32  # most variables in a direction; conjugacy to more pairs costs more than it gains
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def move_along(
     beta: Array,
     low: Array,
@@ -93,7 +93,7 @@ def move_along(
     return step, 0.0, bend, 2 if goes_on else 0, 2
 
 
-@njit(cache=True, nogil=True)
+@part
 def _add_part(which: Array, parts: Array, members: int, k: int, part: float) -> int:
     """Add a variable's component to a direction; return the number of its variables."""
     for place in range(members):
@@ -104,19 +104,19 @@ def _add_part(which: Array, parts: Array, members: int, k: int, part: float) -> 
     return members + 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ceiling(beta: float, high: float) -> float:
     """Upper limit of a variable: its bound, or 0, where the objective has a kink."""
     return high if beta >= 0.0 else min(0.0, high)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _floor(beta: float, low: float) -> float:
     """Lower limit of a variable."""
     return low if beta <= 0.0 else max(0.0, low)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _move(beta: Array, low: Array, high: Array, first: int, second: int, step: float) -> float:
     """Raise one variable and lower another by the step, or by less if one of them reaches 0 or its bound."""
     ceiling, floor = _ceiling(beta[first], high[first]), _floor(beta[second], low[second])
