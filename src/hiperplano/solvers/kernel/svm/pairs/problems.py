@@ -44,6 +44,32 @@ class ClassPairs:
         counts = np.diff(self.borders)
         return np.asarray(counts[self.positive] + counts[self.negative])
 
+    @cached_property
+    def places(self) -> Array:
+        """Where the variables of each machine begin if those of all machines follow each other, and where they end."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @cached_property
+    def machine_slices(self) -> Array:
+        """Where the first slice of each machine begins, its number of rows, and where the second slice begins."""
+        one, other = np.minimum(self.positive, self.negative), np.maximum(self.positive, self.negative)
+        first = self.borders[one]
+        return np.stack([first, self.borders[one + 1] - first, self.borders[other]], axis=1)
+
+    @cached_property
+    def members(self) -> tuple[Array, Array]:
+        """Row and machine of every variable."""
+        machine = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        inside = np.arange(len(machine)) - self.places[machine]
+        first, middle, second = self.machine_slices[machine].T
+        return np.where(inside < middle, first + inside, second + inside - middle), machine
+
+    def problems(self) -> DualProblem:
+        """The problems of all machines, one after another, started from 0."""
+        rows, machine = self.members
+        sign = np.where(self.codes[rows] == self.positive[machine], 1.0, -1.0)
+        return DualProblem.classification(sign, self.bound[rows])
+
     def slices(self, machine: int) -> tuple[slice, slice]:
         """Slices of all rows that form a machine, in order."""
         pair = sorted((int(self.positive[machine]), int(self.negative[machine])))

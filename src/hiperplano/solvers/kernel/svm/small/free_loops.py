@@ -27,15 +27,16 @@ def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array,
         m = 0
         for i in range(n):
             m += low[i] < beta[i] < high[i] and beta[i] != 0.0
-        rows, slope, room = np.empty(m, dtype=np.intp), np.empty(m), np.empty((2, m))
+        rows, second = np.empty(m, dtype=np.intp), np.empty(m, dtype=np.bool_)
+        slope, room = np.empty(m), np.empty((2, m))
         m = 0
         for i in range(n):
             if low[i] < beta[i] < high[i] and beta[i] != 0.0:
-                rows[m], slope[m] = i, gradient[i] + (width if beta[i] > 0.0 else -width)
+                rows[m], second[m], slope[m] = i, False, gradient[i] + (width if beta[i] > 0.0 else -width)
                 room[0, m] = beta[i] - (max(low[i], 0.0) if beta[i] > 0.0 else low[i])
                 room[1, m] = (high[i] if beta[i] > 0.0 else min(high[i], 0.0)) - beta[i]
                 m += 1
-        step, first = free_step(gram, rows, np.zeros(m, dtype=np.bool_), slope, room)
+        step, first = free_step(gram, rows, second, slope, room)
         work += m * m * m + PER_UPDATE * m * n
         for a in range(m):
             i = rows[a]
@@ -80,7 +81,9 @@ def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array
         The variable that reaches its bound; −1 if none does.
     """
     m = len(rows)
-    step = np.zeros(m)
+    step = np.empty(m)
+    for a in range(m):
+        step[a] = 0.0
     if m < 2:
         return step, -1
     part, factor = np.empty((m, m)), np.empty((m, m))
@@ -112,7 +115,9 @@ def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array
     share, first = 1.0, -1
     for a in range(m):
         if not np.isfinite(step[a]):  # bounds are so far apart that the step overflows
-            return np.zeros(m), -1
+            for b in range(m):
+                step[b] = 0.0
+            return step, -1
         space = room[1, a] if step[a] > 0.0 else room[0, a]
         if abs(step[a]) * share >= space:
             share, first = space / abs(step[a]), a
@@ -150,9 +155,9 @@ def _factor(matrix: Array) -> Array:
     Return the rows kept.
     """
     m = len(matrix)
-    kept = np.ones(m, dtype=np.bool_)
+    kept = np.empty(m, dtype=np.bool_)
     for a in range(m):
-        whole = matrix[a, a]
+        kept[a], whole = True, matrix[a, a]
         for b in range(a + 1):
             value = matrix[a, b]
             for c in range(b):

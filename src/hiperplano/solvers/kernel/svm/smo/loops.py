@@ -151,7 +151,7 @@ class Slices(NamedTuple):
     Attributes
     ----------
     gram : ndarray of shape (N, N)
-        The larger matrix. If it has no rows, nothing can be copied, and loops end if they need a missing row.
+        The larger matrix. If it is the machine's own, nothing can be copied, and loops end if they need a missing row.
     first, middle, second : int
         Where the first slice begins, its number of rows, and where the second slice begins.
     copied : ndarray of uint8 of shape (n,)
@@ -170,7 +170,7 @@ def copy_row(part: Array, slices: Slices, i: int) -> bool:
     """Copy row i unless that is done; return whether the row is available."""
     if slices.copied[i] == 1:
         return True
-    if len(slices.gram) == 0:
+    if len(slices.gram) == len(part):
         slices.copied[i] = ASKED
         return False
     first, middle, second, rest = slices.first, slices.middle, slices.second, len(part) - slices.middle
@@ -252,18 +252,18 @@ def smo_of_slices(
         At the optimum an intercept b exists with largest ≤ b ≤ least; otherwise the violation is largest − least.
     """
     n = len(beta)
-    up, down, gains = np.empty(n), np.empty(n), np.empty(n, dtype=np.float32)
+    up, down, image, gains = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.float32)
     falls, diagonals, most = np.empty(n, dtype=gram.dtype), np.empty(n, dtype=gram.dtype), 1e-200
     for k in range(n):
         up[k], down[k] = open_directions(beta[k], low[k], high[k], width)
-        diagonals[k], most = diagonal[k], max(most, diagonal[k])
+        diagonals[k], image[k], most = diagonal[k], 0.0, max(most, diagonal[k])
     nil: Any = np.int64(0)  # for a literal 0, Numba would compile the functions called with it once more
     first, second, step, steps, level = nil, nil, 0.0, 0, 0.0
     per_bend = 1.0 / most
     kind, far = gram.dtype.type, CLOSED if gram.itemsize == 8 else _FAR
-    image, share, curvature, members = np.zeros(n), 0.0, 1.0, nil
+    share, curvature, members = 0.0, 1.0, nil
     certain = np.sqrt(EPS if gram.itemsize == 8 else EPS_32)
-    which, parts = np.zeros(LONGEST + 2, dtype=np.int64), np.zeros(LONGEST + 2)
+    which, parts = np.empty(LONGEST + 2, dtype=np.int64), np.empty(LONGEST + 2)
     copy_row(gram, slices, first)
     while True:
         largest, least = -2 * CLOSED, 2 * CLOSED
@@ -311,7 +311,7 @@ def smo_of_slices(
             if second < 0:
                 return steps, largest, least
         both = own + diagonal[second]
-        bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
+        bend = max(max(both - 2.0 * row[second], FLAT * both), LEAST / per_bend)
         slope = largest - down[second] + gradient[second]
         step, share, curvature, members, moved = move_along(
             beta, low, high, up, down, gradient, first, second, row, gram[second], diagonal,

@@ -77,8 +77,8 @@ def move_along(
             if abs(end - beta[k]) < room * abs(part):
                 room, blocked, edge = abs(end - beta[k]) / abs(part), k, end
         step = min(max(falls, 0.0) / bends, room) if bends > least else 0.0
-        alone = min(slope / bend, _ceiling(beta[first], high[first]) - beta[first],
-                    beta[second] - _floor(beta[second], low[second]))  # fmt: skip
+        free = min(_ceiling(beta[first], high[first]) - beta[first], beta[second] - _floor(beta[second], low[second]))
+        alone = min(slope / bend, free)
         if step * (falls - 0.5 * step * bends) > alone * (slope - 0.5 * alone * bend):
             for place in range(members):
                 k = which[place]
@@ -121,7 +121,7 @@ def _move(beta: Array, low: Array, high: Array, first: int, second: int, step: f
     """Raise one variable and lower another by the step, or by less if one of them reaches 0 or its bound."""
     ceiling, floor = _ceiling(beta[first], high[first]), _floor(beta[second], low[second])
     room, below = ceiling - beta[first], beta[second] - floor
-    step = min(step, room, below)
+    step = min(min(step, room), below)
     beta[first] = ceiling if step == room else beta[first] + step
     beta[second] = floor if step == below else beta[second] - step
     return step
