@@ -192,12 +192,14 @@ def _solve_small_pairs(
     found: NuMachines, small: Array, pairs: ClassPairs, share: float, gram: Array, control: Control
 ) -> None:
     """Solve some small machines in compiled calls, in threads, and put the results into `found`."""
-    (rows, machine), places, sizes, sign = pairs.members, pairs.places, pairs.sizes, pairs.problems().target
-    weight = pairs.bound[rows]
-    mean = np.bincount(machine, weight) / sizes
+    (rows, machine), places, sizes = pairs.members, pairs.places, pairs.sizes
+    sign, weight = np.repeat(pairs.slice_signs, pairs.slice_sizes), pairs.bound[rows]
+    mean = np.add.reduceat(weight, places[:-1]) / sizes
     sides, bounds = np.zeros((2, 2 * len(rows)))
-    bounds[places[machine] + np.arange(len(rows)) + np.where(sign > 0, 0, sizes[machine])] = weight / mean[machine]
-    there, diagonal = (sizes == len(gram)).astype(np.uint8)[machine], gram.diagonal()[rows]
+    # Both sides of a machine follow each other; each row has a bound on one of them.
+    shift = np.where(pairs.slice_signs > 0, 0, np.repeat(sizes, 2)) + np.repeat(places[:-1], 2)
+    bounds[np.arange(len(rows)) + np.repeat(shift, pairs.slice_sizes)] = weight / np.repeat(mean, sizes)
+    there, diagonal = np.repeat((sizes == len(gram)).astype(np.uint8), sizes), gram.diagonal()[rows]
     beta, gradient, ends = np.empty(len(rows)), np.empty(len(rows)), np.empty((len(sizes), 9))
 
     def solve(part: Array) -> None:
@@ -209,8 +211,10 @@ def _solve_small_pairs(
     in_threads(
         solve, np.array_split(small, min(CHUNKS * worker_count(), len(small))), int(np.square(sizes[small]).sum())
     )
-    solved = np.isin(machine, small)
-    found.machines.beta[rows[solved], machine[solved]] = beta[solved]
+    solved = np.zeros(len(sizes), dtype=bool)
+    solved[small] = True
+    own = np.repeat(solved, sizes)
+    found.machines.beta[rows[own], machine[own]] = beta[own]
     found.machines.put_ends(small, ends[:, :7])
     found.margin[small], found.clear[small] = ends[small, 7], ends[small, 8]
 

@@ -57,9 +57,8 @@ def _takes_few_steps(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control
 
 def _solve_by_smo(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
     n, sizes = len(pairs.codes), pairs.sizes
-    if len(sizes) == 1 and n > SMALL:
-        problem = pairs.problem(0)
-        return Machines.of([problem], [solve_dual(problem, kernel, x, control)], [pairs.rows(0)], n)
+    if len(sizes) == 1:
+        return solve_by_smo(pairs.problem(0), kernel, x, control)
     small = sizes <= SMALL
     given = isinstance(kernel, Precomputed) or (isinstance(kernel, Function) and 8 * n**2 <= control.n_bytes)
     # The whole matrix costs half its size by symmetry; compute it if that is less than the parts of the small machines.
@@ -116,7 +115,7 @@ def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control
         for k in chosen.tolist():
             flat[places[k] : places[k + 1]] = pairs.problem(k).start
     ends, diagonal = np.zeros((len(pairs.sizes), 7)), gram.diagonal()[rows]
-    copied = (pairs.sizes == len(gram)).astype(np.uint8)[machine]
+    copied = np.repeat((pairs.sizes == len(gram)).astype(np.uint8), pairs.sizes)
 
     def solve(part: Array) -> None:
         solve_machines(
