@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.optimize import LinearConstraint, minimize
 from scipy.spatial.distance import cdist
 from sklearn.model_selection import GridSearchCV
@@ -17,8 +18,9 @@ from hiperplano.solvers.kernel.svm.folds.refined_gram import RefinedGram
 from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram, WorkingGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
+from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 from hiperplano.solvers.kernel.svm.separable import separable_steps
-from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
+from hiperplano.solvers.kernel.svm.small import free_loops
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.smo.loops import smo
 
@@ -256,6 +258,12 @@ def test_rows_that_rest_change_neither_the_end_nor_what_is_said_of_it(task):
     np.testing.assert_allclose(given_all.gradient, gradient, atol=1e-8)
 
 
+@njit
+def settle_free(gram, low, high, width, beta, gradient):
+    """What only loops can call."""
+    free_loops.settle_free(gram, low, high, width, beta, gradient)
+
+
 @pytest.mark.parametrize("C", [0.5, 1e6], ids=["bounded", "free"])
 def test_free_variables_are_settled_within_their_bounds(C):
     problem, gram = DualProblem.classification(SIGN, np.full(30, C)), GRAM + 1e-3 * np.eye(30)
@@ -301,3 +309,19 @@ def test_folds_are_judged_in_float64_where_float32_would_not_do():
     ours = SVCCV(Cs=Cs, gammas=[0.005], cv=split, scoring="roc_auc").fit(rows, sign)
     theirs = GridSearchCV(SVC(gamma=0.005), {"C": Cs}, cv=split, scoring="roc_auc", refit=False).fit(rows, sign)
     np.testing.assert_allclose(ours.scores_[0, 0], theirs.cv_results_["mean_test_score"], atol=1e-3)
+
+
+def test_the_flat_problems_of_all_pairs_are_those_of_each_pair():
+    codes = np.repeat(np.arange(4), [3, 1, 5, 2])
+    positive, negative = np.array([0, 3, 1, 3]), np.array([2, 0, 2, 2])
+    pairs = ClassPairs(codes, positive, negative, RNG.uniform(0.5, 2.0, len(codes)))
+    rows, machine = pairs.members
+    together = pairs.problems()
+    for k in range(len(positive)):
+        own, single = machine == k, pairs.problem(k)
+        assert (np.flatnonzero(own) == np.arange(pairs.places[k], pairs.places[k + 1])).all()
+        np.testing.assert_array_equal(rows[own], pairs.rows(k))
+        for name in ("target", "low", "high", "start"):
+            np.testing.assert_array_equal(getattr(together, name)[own], getattr(single, name))
+        first, second = pairs.slices(k)
+        np.testing.assert_array_equal(pairs.machine_slices[k], [first.start, first.stop - first.start, second.start])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import njit
@@ -10,14 +11,15 @@ from numba import njit
 # since the checks for Python's exception would prevent optimisation.
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 _compiled: Any = njit
+_Decorator = Callable[[Callable[..., Any]], Any]
 # For functions that only loops call: inlined, and without a wrapper for Python, which takes time to build.
-part = _compiled(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
+part: _Decorator = _compiled(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 # The same for long functions: compiled once, and called instead of inlined.
-subroutine = _compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
+subroutine: _Decorator = _compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 
-def loop(function: Any) -> Any:
+def loop(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, with its machine code cached on disk if that is possible."""
     try:
         return _compiled(cache=True, **_OPTIONS)(function)

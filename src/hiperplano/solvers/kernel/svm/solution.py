@@ -122,6 +122,15 @@ class Machines:
         unbounded = np.zeros(1, dtype=bool)
         return cls(beta[:, None], steps, violation, intercept, lower, gap, n_bound, rounding, unbounded)
 
+    def put_ends(self, places: Array, ends: Array) -> None:
+        """Set the figures of some machines, stored by a compiled loop as the rows of an array."""
+        for values, figures in zip(
+            (self.steps, self.violation, self.intercept, self.lower, self.gap, self.n_bound, self.rounding),
+            ends.T,
+            strict=True,
+        ):
+            values[places] = figures[places]
+
     def put(self, place: int, problem: DualProblem, end: Minimum, rows: Array) -> None:
         """Set one of the machines."""
         beta = end.beta

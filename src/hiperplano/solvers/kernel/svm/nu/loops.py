@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import loop, part, subroutine
 from hiperplano.solvers.kernel.svm.dual_problem import CLOSED
 from hiperplano.solvers.kernel.svm.smo.loops import (
     ASKED,
@@ -22,7 +22,7 @@ from hiperplano.solvers.kernel.svm.smo.loops import (
 )
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@subroutine
 def _descend(
     gradient: Array, step: float, row: Array, other: Array, up: Array, down: Array, start: Any, stop: Any
 ) -> tuple[float, float, float, float]:
@@ -36,7 +36,7 @@ def _descend(
     return best, worst, best_below, worst_below
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@subroutine
 def _rank_partners(
     gains: Array,
     gradient: Array,
@@ -65,13 +65,22 @@ def _rank_partners(
     return largest
 
 
-@njit(cache=True, nogil=True)
+@part
 def _open(value: float, bound: float) -> tuple[float, float]:
     """Whether a variable can grow, and whether it can fall: 0 if it can, closed otherwise."""
     return 0.0 if value < bound else -CLOSED, 0.0 if value > 0.0 else CLOSED
 
 
-@njit(cache=True, nogil=True)
+@loop
+def smo_of_all_rows(
+    gram: Array, diagonal: Array, gradient: Array, sides: Array, bounds: Array, tol: float, max_steps: int
+) -> tuple[int, float]:
+    """`smo_of_sides` with a complete Gram matrix."""
+    there = np.ones(len(gram), dtype=np.uint8)
+    return smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
+
+
+@subroutine
 def smo_of_sides(
     gram: Array,
     there: Array,
@@ -107,12 +116,13 @@ def smo_of_sides(
         Largest violation of the optimality conditions by a pair.
     """
     n = len(gradient)
-    up, down, gains = np.empty((2, n)), np.empty((2, n)), np.empty(n, dtype=np.float32)
+    up, down, gains, most = np.empty((2, n)), np.empty((2, n)), np.empty(n, dtype=np.float32), 1e-200
+    for k in range(n):
+        most = max(most, diagonal[k])
     for which in range(2):
         for k in range(n):
             up[which, k], down[which, k] = _open(sides[which, k], bounds[which, k])
-    first, second, change, steps = 0, 0, 0.0, 0
-    per_bend = 1.0 / max(diagonal.max(), 1e-200)
+    first, second, change, steps, per_bend = 0, 0, 0.0, 0, 1.0 / most
     while True:
         top, low, top_below, low_below, place, place_below = -2 * CLOSED, 2 * CLOSED, -2 * CLOSED, 2 * CLOSED, 0, 0
         row, other = gram[first], gram[second]
@@ -153,9 +163,9 @@ def smo_of_sides(
             if second < 0:
                 return steps, top - low
         both = own + diagonal[second]
-        bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
+        bend = max(max(both - 2.0 * row[second], FLAT * both), LEAST / per_bend)
         room, below = bounds[which, first] - side[first], side[second]
-        step = min((top - falls[second] + sign * gradient[second]) / bend, room, below)
+        step = min(min((top - falls[second] + sign * gradient[second]) / bend, room), below)
         side[first] = bounds[which, first] if step == room else side[first] + step
         side[second] = 0.0 if step == below else side[second] - step
         for k in (first, second):

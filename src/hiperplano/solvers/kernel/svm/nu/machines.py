@@ -19,13 +19,13 @@ from hiperplano.solvers.kernel.svm.fit import SMO_FIRST, Control, asked_gram, he
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL
 from hiperplano.solvers.kernel.svm.nu.plane import solve_nu_plane
 from hiperplano.solvers.kernel.svm.nu.problem import NuProblem
-from hiperplano.solvers.kernel.svm.nu.small_loops import CLOSER, solve_nu_pairs, solve_nu_small
+from hiperplano.solvers.kernel.svm.nu.small_loops import CLOSER, solve_nu_machines
 from hiperplano.solvers.kernel.svm.nu.solve import NuMinimum, solve_nu
-from hiperplano.solvers.kernel.svm.pairs.loops import Ends
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 from hiperplano.solvers.kernel.svm.pairs.solve import CHUNKS
 from hiperplano.solvers.kernel.svm.planes.solve import Planes
 from hiperplano.solvers.kernel.svm.rows_asked import RowsAsked
+from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.solution import PLANES, SMO, Machines
 
 _SMO_FIRST = 2 * SMO_FIRST  # the same for pairs of classes, which often take less than a step for each row
@@ -110,12 +110,15 @@ def _solve_small(problem: NuProblem, gram: RowsAsked, control: Control) -> tuple
         gram.require(rows)
         return np.asarray(factors @ gram.values[rows])
 
-    sides, steps = problem.start_by_target(scores), 0
+    n, steps, sides = len(problem.target), 0, np.ascontiguousarray(problem.start_by_target(scores))
+    bounds, beta, gradient, ends = problem.bounds.reshape(-1), np.empty(n), np.empty(n), np.empty((1, 9))
     while True:
-        end, beta, width, _, gradient = solve_nu_small(
-            gram.values, gram.there, gram.diagonal, problem.target, problem.bounds, sides, False, control.tol,
+        solve_nu_machines(
+            gram.values, np.array([[0, n, 0]]), np.array([0, n]), gram.there, gram.diagonal, problem.target, bounds,
+            sides.reshape(-1), False, 0.0, beta, gradient, ends, np.zeros(1, int), control.tol,
             control.max_steps - steps,
         )  # fmt: skip
+        end, width = End.of(ends[0, :7]), float(ends[0, 7])
         steps += end.steps
         if control.progress is not None:
             control.progress(1, steps, end.violation)
@@ -171,15 +174,7 @@ def _solve_by_smo(
     if not (n <= SMALL or given or (8 * n**2 <= control.n_bytes and cells > 0.5 * n**2)):
         small = small[:0]
     if len(small):
-        gram, ends = held_gram(kernel, x).gram, Ends(*(getattr(machines, name) for name in Ends._fields))
-
-        def solve_some(part: Array) -> None:
-            solve_nu_pairs(
-                gram, pairs.borders, pairs.positive, pairs.negative, pairs.bound, share, machines.beta, ends,
-                found.margin, found.clear, part, control.tol, control.max_steps,
-            )  # fmt: skip
-
-        in_threads(solve_some, np.array_split(small, min(CHUNKS * worker_count(), len(small))), cells)
+        _solve_small_pairs(found, small, pairs, share, held_gram(kernel, x).gram, control)
     if control.progress is not None:
         for machine in small.tolist():
             control.progress(1, int(machines.steps[machine]), float(machines.violation[machine]))
@@ -191,6 +186,37 @@ def _solve_by_smo(
 
     for machine, one in zip(left, ordered_map(solve, left, worker_count()), strict=True):
         found.put(machine, one, pairs)
+
+
+def _solve_small_pairs(
+    found: NuMachines, small: Array, pairs: ClassPairs, share: float, gram: Array, control: Control
+) -> None:
+    """Solve some small machines in compiled calls, in threads, and put the results into `found`."""
+    (rows, machine), places, sizes = pairs.members, pairs.places, pairs.sizes
+    sign, weight = np.repeat(pairs.slice_signs, pairs.slice_sizes), pairs.bound[rows]
+    mean = np.add.reduceat(weight, places[:-1]) / sizes
+    sides, bounds = np.zeros((2, 2 * len(rows)))
+    # Both sides of a machine follow each other; each row has a bound on one of them.
+    shift = np.where(pairs.slice_signs > 0, 0, np.repeat(sizes, 2)) + np.repeat(places[:-1], 2)
+    bounds[np.arange(len(rows)) + np.repeat(shift, pairs.slice_sizes)] = weight / np.repeat(mean, sizes)
+    there, diagonal = np.repeat((sizes == len(gram)).astype(np.uint8), sizes), gram.diagonal()[rows]
+    beta, gradient, ends = np.empty(len(rows)), np.empty(len(rows)), np.empty((len(sizes), 9))
+
+    def solve(part: Array) -> None:
+        solve_nu_machines(
+            gram, pairs.machine_slices, places, there, diagonal, sign, bounds, sides, True, share, beta, gradient, ends,
+            part, control.tol, control.max_steps,
+        )  # fmt: skip
+
+    in_threads(
+        solve, np.array_split(small, min(CHUNKS * worker_count(), len(small))), int(np.square(sizes[small]).sum())
+    )
+    solved = np.zeros(len(sizes), dtype=bool)
+    solved[small] = True
+    own = np.repeat(solved, sizes)
+    found.machines.beta[rows[own], machine[own]] = beta[own]
+    found.machines.put_ends(small, ends[:, :7])
+    found.margin[small], found.clear[small] = ends[small, 7], ends[small, 8]
 
 
 def _own_rows(pairs: ClassPairs, machine: int) -> tuple[Array, Array, Array]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import loop, part, subroutine
 from hiperplano.solvers.kernel.svm.dual_problem import CLOSED
 from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
-from hiperplano.solvers.kernel.svm.pairs.loops import Ends, put_end
 from hiperplano.solvers.kernel.svm.small.free_loops import MOST_MET, PER_UPDATE, free_step
 from hiperplano.solvers.kernel.svm.small.loops import (
     EPS,
@@ -20,11 +17,11 @@ from hiperplano.solvers.kernel.svm.small.loops import (
     POLISH,
     POLISHED,
     RELEASED,
-    End,
     certify,
-    gradient_at,
+    put_end,
+    set_gradient,
 )
-from hiperplano.solvers.kernel.svm.smo.loops import larger
+from hiperplano.solvers.kernel.svm.smo.loops import Slices, copy_row, larger
 
 # A margin counts if it exceeds the sum of:
 CLEAR = 10.0  # this multiple of the violation,
@@ -35,89 +32,138 @@ _NO_MARGIN = 0.01  # polishing ends if βᵀKβ falls to this share of its value
 CLOSER = 0.1  # share of tol to solve to if it is unclear whether there is a margin
 
 
-class NuEnd(NamedTuple):
-    """How a machine ended.
-
-    Attributes
-    ----------
-    end : End
-        Result of the equivalent machine with a C or ε.
-    beta : ndarray of shape (n,)
-        Its dual variables.
-    found : float
-        The margin ρ of a classification, or the ε of a regression.
-    clear : bool
-        Whether the margin is large compared with the violation.
-    gradient : ndarray of shape (n,)
-        Gradient of the problem with two equality constraints.
-    """
-
-    end: End
-    beta: Array
-    found: float
-    clear: bool
-    gradient: Array
-
-
-@njit(cache=True, nogil=True)
-def solve_nu_small(
+@loop
+def solve_nu_machines(
     gram: Array,
+    slices: Array,
+    places: Array,
     there: Array,
     diagonal: Array,
     target: Array,
     bounds: Array,
     sides: Array,
     classify: bool,
+    share: float,
+    beta: Array,
+    gradient: Array,
+    ends: Array,
+    chosen: Array,
     tol: float,
     max_steps: int,
-) -> NuEnd:
-    """Solve a `NuProblem`. In classification, `target` holds the signs, and the target of the problem is 0.
+) -> None:
+    """Solve selected `NuProblem`s. In classification, `target` holds the signs, and the target of the problem is 0.
 
-    f is not divided by a margin that is only a rounding error.
+    f is not divided by a margin that is only a rounding error. Arrays of variables hold those of one machine after
+    another.
 
     Parameters
     ----------
-    there : ndarray of uint8 of shape (n,)
-        1 for rows of the Gram matrix that are computed. The solver ends if it needs another row.
-    sides : ndarray of shape (2, n)
-        A feasible point; updated.
+    gram : ndarray of shape (N, N)
+    slices, places : ndarray of int
+        As in `solve_machines`.
+    there : ndarray of uint8 of shape (variables,)
+        1 for rows of a machine's Gram matrix that are computed, 0 for others: they are copied from `gram`, unless that
+        is the matrix of the machine itself. The machine then ends if it needs another row.
+    bounds : ndarray of shape (2·variables,)
+        Both sides of each machine.
+    sides : ndarray of shape (2·variables,)
+        In regression, feasible points. Updated.
+    share : float
+        ν of a classification.
+    beta : ndarray of shape (variables,)
+        Filled with the dual variables of the equivalent machines with a C or ε.
+    gradient : ndarray of shape (variables,)
+        Filled with the gradients of the problems with two equality constraints.
+    ends : ndarray of shape (machines, 9)
+        Filled with the figures of an `End` of the equivalent machine; the margin ρ of a classification, or the ε of a
+        regression; and 1 if the margin is large compared with the violation.
     """
-    n = len(target)
-    linear = np.zeros(n) if classify else target
-    gradient = gradient_at(gram, sides[0] - sides[1], linear)
-    steps, violation = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
-    if violation <= tol and n <= POLISHED:
-        steps += _polish(gram, there, diagonal, gradient, sides, bounds, POLISH * tol, steps, max_steps, classify)
-    elif classify and violation <= tol and not _is_clear(diagonal, sides, bounds, gradient):
-        further, _ = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, CLOSER * tol, max_steps - steps)
-        steps += further
-    beta = sides[0] - sides[1]
-    gradient = gradient_at(gram, beta, linear)
+    most = 0
+    for k in chosen:
+        most = max(most, places[k + 1] - places[k])
+    room = np.empty(most * most if most < len(gram) else 0, gram.dtype)
+    for k in chosen:
+        own, both = slice(places[k], places[k + 1]), slice(2 * places[k], 2 * places[k + 1])
+        t, b, g, diag, here = target[own], beta[own], gradient[own], diagonal[own], there[own]
+        n = len(b)
+        pair, limits = sides[both].reshape(2, n), bounds[both].reshape(2, n)
+        matrix = gram
+        if n < len(gram):
+            matrix, rows = room[: n * n].reshape(n, n), Slices(gram, slices[k, 0], slices[k, 1], slices[k, 2], here)
+            for i in range(n):
+                copy_row(matrix, rows, i)
+        if classify:
+            _start(matrix, slices[k, 1], limits, 0.5 * share * n, pair)
+        linear = np.empty(n)
+        for i in range(n):
+            linear[i] = 0.0 if classify else t[i]
+        _set_beta(pair, b)
+        set_gradient(matrix, b, linear, g)
+        steps, violation = smo_of_sides(matrix, here, diag, g, pair, limits, tol, max_steps)
+        if violation <= tol and n <= POLISHED:
+            steps += _polish(matrix, here, diag, g, pair, limits, POLISH * tol, steps, max_steps, classify)
+        elif classify and violation <= tol and not _is_clear(diag, pair, limits, g):
+            further, _ = smo_of_sides(matrix, here, diag, g, pair, limits, CLOSER * tol, max_steps - steps)
+            steps += further
+        _set_beta(pair, b)
+        set_gradient(matrix, b, linear, g)
+        _put_figures(diag, t, pair, limits, classify, steps, b, g, ends, k)
+
+
+@subroutine
+def _put_figures(
+    diagonal: Array,
+    target: Array,
+    sides: Array,
+    bounds: Array,
+    classify: bool,
+    steps: int,
+    beta: Array,
+    gradient: Array,
+    ends: Array,
+    k: int,
+) -> None:
+    """Convert a solution to the equivalent machine with a C or ε, and store its figures."""
     above, below, violation = _levels(sides, bounds, gradient)
-    slopes, found, intercept, width = gradient, -0.5 * (above + below), 0.5 * (above - below), 0.0
-    clear, low, high = True, -bounds[1], bounds[0]
+    found, rho, width, clear = -0.5 * (above + below), 1.0, 0.0, 1.0
     if classify:
-        clear = _is_clear(diagonal, sides, bounds, gradient)
+        clear = 1.0 if _is_clear(diagonal, sides, bounds, gradient) else 0.0
         rho = found if found > _blur(diagonal, sides, gradient) else 1.0
-        beta, intercept, low, high = beta / rho, intercept / rho, low / rho, high / rho
-        gradient = gradient / rho - target
     else:
         found = width = max(0.0, -found)
-    rounding = _rounding(diagonal, beta)
-    lower, gap, n_bound = certify(target, low, high, width, 0.0, beta, gradient, intercept)
-    return NuEnd(End(steps, violation, intercept, lower, gap, n_bound, rounding), beta, found, clear, slopes)
+    n = len(beta)
+    low, high, slopes = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        beta[i] /= rho
+        low[i], high[i] = -bounds[1, i] / rho, bounds[0, i] / rho
+        slopes[i] = gradient[i] / rho - target[i] if classify else gradient[i]
+    intercept, squares, largest = 0.5 * (above - below) / rho, 0.0, 0.0
+    for i in range(n):
+        squares, largest = squares + abs(diagonal[i]) * beta[i] ** 2, max(largest, abs(diagonal[i]))
+    lower, gap, n_bound = certify(target, low, high, width, 0.0, beta, slopes, intercept)
+    put_end(ends, k, steps, violation, intercept, lower, gap, n_bound, _rounding(squares, largest))
+    ends[k, 7], ends[k, 8] = found, clear
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _start(gram: Array, middle: int, bounds: Array, total: float) -> Array:
-    """A feasible point for two classes, of which the second begins at row `middle`.
+@part
+def _set_beta(sides: Array, beta: Array) -> None:
+    """β = sides[0] − sides[1]."""
+    for i in range(len(beta)):
+        beta[i] = sides[0, i] - sides[1, i]
+
+
+@subroutine
+def _start(gram: Array, middle: int, bounds: Array, total: float, sides: Array) -> None:
+    """Set `sides` to a feasible point for two classes, of which the second begins at row `middle`.
 
     The rows nearest to a row of the other class are at their bounds. If that is better, all rows of a class
     have equal variables instead, as in the solution for a very narrow kernel. Equal variables are all free, so full
     precision then costs more.
     """
     n = len(gram)
-    near = np.full(n, -CLOSED)  # fast-math code must not use infinities
+    near, order = np.empty(n), np.empty(n, dtype=np.intp)
+    for k in range(n):
+        near[k] = -CLOSED
     for i in range(middle):
         row = gram[i]
         for k in range(np.uintp(middle), np.uintp(n)):
@@ -126,31 +172,54 @@ def _start(gram: Array, middle: int, bounds: Array, total: float) -> Array:
         row = gram[i]
         for k in range(np.uintp(middle)):
             near[k] = larger(near[k], row[k])
-    nearest, alike, left = np.zeros((2, n)), np.zeros((2, n)), np.full(2, total)
-    for k in np.argsort(-near):
-        which = 0 if bounds[0, k] > 0.0 else 1
-        nearest[which, k] = min(bounds[which, k], left[which])
-        left[which] -= nearest[which, k]
-    for which in range(2):
-        alike[which] = bounds[which] * (total / bounds[which].sum())
-    return alike if n > POLISHED and _norm(gram, alike) < _norm(gram, nearest) else nearest
+    for k in range(n):  # sorted by insertion: Numba would need two seconds to compile `np.argsort`
+        place = k
+        while place > 0 and near[order[place - 1]] < near[k]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = k
+    alike = np.empty((2, n))
+    for side in range(2):
+        left, whole = total, 0.0
+        for nearest in order:
+            sides[side, nearest] = min(bounds[side, nearest], left)
+            left, whole = left - sides[side, nearest], whole + bounds[side, nearest]
+        for k in range(n):
+            alike[side, k] = bounds[side, k] * (total / whole)
+    if n > POLISHED and _norm(gram, alike) < _norm(gram, sides):
+        for k in range(n):
+            sides[0, k], sides[1, k] = alike[0, k], alike[1, k]
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def _norm(gram: Array, sides: Array) -> float:
     """βᵀKβ."""
-    beta = sides[0] - sides[1]
-    return float(beta @ gradient_at(gram, beta, np.zeros(len(beta))))
+    n = len(gram)
+    beta, linear, gradient = np.empty(n), np.empty(n), np.empty(n)
+    _set_beta(sides, beta)
+    for i in range(n):
+        linear[i] = 0.0
+    set_gradient(gram, beta, linear, gradient)
+    return _product(sides, gradient)
 
 
-@njit(cache=True, nogil=True)
+@part
+def _product(sides: Array, values: Array) -> float:
+    """β·values."""
+    found = 0.0
+    for i in range(len(values)):
+        found += (sides[0, i] - sides[1, i]) * values[i]
+    return found
+
+
+@subroutine
 def _is_clear(diagonal: Array, sides: Array, bounds: Array, gradient: Array) -> bool:
     """Whether the margin of two classes is large compared with the violation and with rounding errors."""
     above, below, violation = _levels(sides, bounds, gradient)
-    return bool(-0.5 * (above + below) > CLEAR * violation + _blur(diagonal, sides, gradient))
+    return -0.5 * (above + below) > CLEAR * violation + _blur(diagonal, sides, gradient)
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def _polish(
     gram: Array,
     there: Array,
@@ -170,7 +239,7 @@ def _polish(
     """
     n, made, work, least = len(gradient), 0, 0, 0.0
     if classify:
-        least = _NO_MARGIN * (sides[0] - sides[1]) @ gradient
+        least = _NO_MARGIN * _product(sides, gradient)
     budget = _AT_LEAST + (PER_STEP * steps + PER_VALUE * n) * n
     for _ in range(MOST_TURNS):
         work += _settle(gram, gradient, sides, bounds)
@@ -180,45 +249,56 @@ def _polish(
         made, work = made + further, work + PER_STEP * further * n
         if violation <= tol or steps + made == max_steps or work > budget:
             break
-        if classify and (sides[0] - sides[1]) @ gradient < least:
+        if classify and _product(sides, gradient) < least:
             break
     return made
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> int:
     """Move the free variables to where the slopes of each side are equal; result as in `settle_free`."""
-    work = 0
+    n, work = len(gradient), 0
     for _ in range(MOST_MET):
-        which, rows = np.nonzero((sides > 0.0) & (sides < bounds))
-        m = len(rows)
-        slope, room = np.empty(m), np.empty((2, m))
+        m = 0
+        for side in range(2):
+            for i in range(n):
+                m += 0.0 < sides[side, i] < bounds[side, i]
+        rows, second, slope, room = (
+            np.empty(m, dtype=np.intp),
+            np.empty(m, dtype=np.bool_),
+            np.empty(m),
+            np.empty((2, m)),
+        )
+        m = 0
+        for side in range(2):
+            for i in range(n):
+                if 0.0 < sides[side, i] < bounds[side, i]:
+                    rows[m], second[m], slope[m] = i, side == 1, gradient[i]
+                    room[side, m], room[1 - side, m] = sides[side, i], bounds[side, i] - sides[side, i]
+                    m += 1
+        step, first = free_step(gram, rows, second, slope, room)
+        work += m * m * m + PER_UPDATE * m * n
         for a in range(m):
-            value, bound = sides[which[a], rows[a]], bounds[which[a], rows[a]]
-            slope[a] = gradient[rows[a]]
-            room[0, a], room[1, a] = (value, bound - value) if which[a] == 0 else (bound - value, value)
-        step, first = free_step(gram, rows, which == 1, slope, room)
-        work += m**3 + PER_UPDATE * m * len(gradient)
-        for a in range(m):
-            i, side = rows[a], sides[which[a]]
-            change = step[a] if which[a] == 0 else -step[a]
-            for k in range(len(gradient)):
+            i, side = rows[a], 1 if second[a] else 0
+            change = -step[a] if second[a] else step[a]
+            for k in range(n):
                 gradient[k] += step[a] * gram[i, k]
             if a == first:
-                side[i] = bounds[which[a], i] if change > 0.0 else 0.0
+                sides[side, i] = bounds[side, i] if change > 0.0 else 0.0
             else:
-                side[i] += change
+                sides[side, i] += change
         if first < 0:
             break
     return work
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def _levels(sides: Array, bounds: Array, gradient: Array) -> tuple[float, float, float]:
     """The multipliers of the sums of p and m, and the worst violation of the optimality conditions."""
-    middle, violation = np.zeros(2), 0.0
+    middle, violation = np.empty(2), 0.0
     for which in range(2):
         largest, least, sign = -np.inf, np.inf, 1.0 if which == 1 else -1.0
+        middle[which] = 0.0
         for k in range(len(gradient)):
             if sides[which, k] < bounds[which, k]:
                 largest = max(largest, sign * gradient[k])
@@ -231,64 +311,17 @@ def _levels(sides: Array, bounds: Array, gradient: Array) -> tuple[float, float,
     return middle[0], middle[1], violation
 
 
-@njit(cache=True, nogil=True)
-def _rounding(diagonal: Array, beta: Array) -> float:
-    """Rounding error of the difference of two scores."""
-    return float(2.0 * EPS * np.sqrt((np.abs(diagonal) * beta**2).sum() * np.abs(diagonal).max()))
+@part
+def _rounding(squares: float, largest: float) -> float:
+    """Rounding error of the difference of two scores, from Σ |Kᵢᵢ|·β² and the largest |Kᵢᵢ|."""
+    return 2.0 * EPS * np.sqrt(squares * largest)
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def _blur(diagonal: Array, sides: Array, scores: Array) -> float:
     """Largest margin that could be only a rounding error."""
-    return float(ROUNDING * np.abs(scores).max() + BLURRED * _rounding(diagonal, sides[0] - sides[1]))
-
-
-@njit(cache=True, nogil=True)
-def solve_nu_pairs(
-    gram: Array,
-    borders: Array,
-    positive: Array,
-    negative: Array,
-    bound: Array,
-    share: float,
-    beta: Array,
-    ends: Ends,
-    margin: Array,
-    clear: Array,
-    chosen: Array,
-    tol: float,
-    max_steps: int,
-) -> None:
-    """Solve selected machines of pairs of classes; rows are sorted by class.
-
-    Parameters
-    ----------
-    bound : ndarray of shape (n,)
-        Bounds of each machine, in units of their mean: the unit cancels in f/ρ, but changes the meaning of `tol`.
-    share : float
-        ν.
-    beta : ndarray of shape (n, machines)
-    ends : Ends
-    margin, clear : ndarray of shape (machines,)
-        ρ, and whether it is large compared with the violation. All arrays are filled for the selected machines.
-    """
-    for k in chosen:
-        one, other = min(positive[k], negative[k]), max(positive[k], negative[k])
-        own = np.concatenate(
-            (np.arange(borders[one], borders[one + 1]), np.arange(borders[other], borders[other + 1]))
-        )  # fmt: skip
-        size, middle = len(own), borders[one + 1] - borders[one]
-        sign = np.full(size, -1.0 if one == negative[k] else 1.0)
-        sign[middle:] *= -1.0
-        part, bounds, mean = np.empty((size, size)), np.zeros((2, size)), bound[own].mean()
-        for i in range(size):
-            row = gram[own[i]]
-            part[i, :middle] = row[borders[one] : borders[one + 1]]
-            part[i, middle:] = row[borders[other] : borders[other + 1]]
-            bounds[0 if sign[i] > 0.0 else 1, i] = bound[own[i]] / mean
-        there, sides = np.ones(size, dtype=np.uint8), _start(part, middle, bounds, 0.5 * share * size)
-        found = solve_nu_small(part, there, np.diag(part).copy(), sign, bounds, sides, True, tol, max_steps)
-        put_end(ends, k, found.end)
-        margin[k], clear[k] = found.found, found.clear
-        for i in range(size):
-            beta[own[i], k] = found.beta[i]
+    squares, largest, highest = 0.0, 0.0, 0.0
+    for i in range(len(scores)):
+        squares += abs(diagonal[i]) * (sides[0, i] - sides[1, i]) ** 2
+        largest, highest = max(largest, abs(diagonal[i])), max(highest, abs(scores[i]))
+    return ROUNDING * highest + BLURRED * _rounding(squares, largest)

@@ -14,7 +14,7 @@ from hiperplano.solvers.kernel.svm.decomposition import MOST_IDLE_ROUNDS, Minimu
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control, held_gram
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, GramRows
-from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
+from hiperplano.solvers.kernel.svm.nu.loops import smo_of_all_rows
 from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem
 from hiperplano.solvers.kernel.svm.nu.small_loops import BLURRED, CLEAR, ROUNDING
 
@@ -139,9 +139,8 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
         chosen = np.arange(n) if n <= _NEW else _working_set(problem, sides, gradient, (above, below), capacity)
         share = control.tol if len(chosen) == n else max(0.9 * control.tol, _SHARE * violation)
         part, part_gradient = np.ascontiguousarray(sides[:, chosen]), gradient[chosen]
-        made, _ = smo_of_sides(
+        made, _ = smo_of_all_rows(
             rows.block(chosen),
-            np.ones(len(chosen), dtype=np.uint8),
             rows.diagonal[chosen],
             part_gradient,
             part,

@@ -44,6 +44,42 @@ class ClassPairs:
         counts = np.diff(self.borders)
         return np.asarray(counts[self.positive] + counts[self.negative])
 
+    @cached_property
+    def places(self) -> Array:
+        """Where the variables of each machine begin if those of all machines follow each other, and where they end."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @cached_property
+    def machine_slices(self) -> Array:
+        """Where the first slice of each machine begins, its number of rows, and where the second slice begins."""
+        one, other = np.minimum(self.positive, self.negative), np.maximum(self.positive, self.negative)
+        first = self.borders[one]
+        return np.ascontiguousarray(np.array([first, self.borders[one + 1] - first, self.borders[other]]).T)
+
+    @cached_property
+    def slice_sizes(self) -> Array:
+        """Number of rows in the two slices of each machine, one machine after another."""
+        middle = self.machine_slices[:, 1]
+        return np.array([middle, self.sizes - middle]).T.reshape(-1)
+
+    @cached_property
+    def slice_signs(self) -> Array:
+        """1 for slices of the positive class, −1 for others."""
+        sign = np.where(self.positive < self.negative, 1.0, -1.0)
+        return np.array([sign, -sign]).T.reshape(-1)
+
+    @cached_property
+    def members(self) -> tuple[Array, Array]:
+        """Row and machine of every variable."""
+        sizes, starts = self.slice_sizes, self.machine_slices[:, ::2].reshape(-1)
+        before = np.cumsum(sizes) - sizes
+        rows = np.arange(int(self.places[-1])) + np.repeat(starts - before, sizes)
+        return rows, np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def problems(self) -> DualProblem:
+        """The problems of all machines, one after another, started from 0."""
+        return DualProblem.classification(np.repeat(self.slice_signs, self.slice_sizes), self.bound[self.members[0]])
+
     def slices(self, machine: int) -> tuple[slice, slice]:
         """Slices of all rows that form a machine, in order."""
         pair = sorted((int(self.positive[machine]), int(self.negative[machine])))

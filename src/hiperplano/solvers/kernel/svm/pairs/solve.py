@@ -22,9 +22,9 @@ from hiperplano.solvers.kernel.svm.fit import (
     solve_with,
 )
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, HeldGram
-from hiperplano.solvers.kernel.svm.pairs.loops import Ends, solve_machines, spread
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 from hiperplano.solvers.kernel.svm.planes.solve import Planes
+from hiperplano.solvers.kernel.svm.small.loops import solve_machines
 from hiperplano.solvers.kernel.svm.solution import PLANES, Machines
 
 _MANY = 10  # machines, of five classes or more, of which the first is solved to see whether SMO takes few steps
@@ -57,9 +57,8 @@ def _takes_few_steps(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control
 
 def _solve_by_smo(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
     n, sizes = len(pairs.codes), pairs.sizes
-    if len(sizes) == 1 and n > SMALL:
-        problem = pairs.problem(0)
-        return Machines.of([problem], [solve_dual(problem, kernel, x, control)], [pairs.rows(0)], n)
+    if len(sizes) == 1:
+        return solve_by_smo(pairs.problem(0), kernel, x, control)
     small = sizes <= SMALL
     given = isinstance(kernel, Precomputed) or (isinstance(kernel, Function) and 8 * n**2 <= control.n_bytes)
     # The whole matrix costs half its size by symmetry; compute it if that is less than the parts of the small machines.
@@ -110,28 +109,29 @@ def _solve_planes(pairs: ClassPairs, planes: Planes, tol: float, first: Machines
 
 def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control) -> Machines:
     """SMO for machines with few rows, in threads; some may remain unfinished."""
-    count = len(pairs.sizes)
-    places = np.concatenate([[0], np.cumsum(pairs.sizes)])
-    flat = np.zeros(places[-1])
+    problems, (rows, machine), places = pairs.problems(), pairs.members, pairs.places
+    flat, gradient, found = problems.start, np.empty(len(rows)), Machines.none(len(pairs.codes), len(pairs.sizes))
     if pairs.start is not None:
-        for machine in chosen.tolist():
-            flat[places[machine] : places[machine + 1]] = pairs.problem(machine).start
-    ends = Ends.none(count)
+        for k in chosen.tolist():
+            flat[places[k] : places[k + 1]] = pairs.problem(k).start
+    ends, diagonal = np.zeros((len(pairs.sizes), 7)), gram.diagonal()[rows]
+    copied = np.repeat((pairs.sizes == len(gram)).astype(np.uint8), pairs.sizes)
 
     def solve(part: Array) -> None:
         solve_machines(
-            gram, pairs.borders, pairs.positive, pairs.negative, pairs.bound, places, flat, ends, part,
-            control.tol, control.max_steps, STEPS_PER_ROW,
+            gram, pairs.machine_slices, places, copied, diagonal, problems.target, problems.low, problems.high,
+            0.0, 0.0, flat, gradient, ends, part, control.tol, control.max_steps, STEPS_PER_ROW,
         )  # fmt: skip
 
     parts = np.array_split(chosen, max(1, min(CHUNKS * worker_count(), len(chosen))))
     cells = int(np.square(pairs.sizes[chosen]).sum())
     in_threads(solve, parts, cells) if len(parts) > 1 else solve(chosen)
-    beta = spread(flat, pairs.borders, pairs.positive, pairs.negative, places, chosen)
+    found.beta[rows, machine] = flat
+    found.put_ends(chosen, ends)
     if control.progress is not None:
-        for machine in chosen.tolist():
-            control.progress(1, int(ends.steps[machine]), float(ends.violation[machine]))
-    return Machines(beta, *ends, np.zeros(count, dtype=bool))
+        for k in chosen.tolist():
+            control.progress(1, int(found.steps[k]), float(found.violation[k]))
+    return found
 
 
 def _one_by_one(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import subroutine
 
 _SINGULAR = 1e-11  # a pivot below this share of its diagonal entry belongs to a linearly dependent row
 _REFINED = 2  # solves with one factor: the second is a step of iterative refinement
@@ -14,7 +14,7 @@ PER_UPDATE = 3  # updating the gradient by one variable, for each row
 MOST_MET = 8  # most consecutive steps that each end at a bound
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array) -> int:
     """Move the free variables to where their slopes are equal, with their sum fixed, as far as the bounds and 0 allow.
 
@@ -27,16 +27,17 @@ def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array,
         m = 0
         for i in range(n):
             m += low[i] < beta[i] < high[i] and beta[i] != 0.0
-        rows, slope, room = np.empty(m, dtype=np.intp), np.empty(m), np.empty((2, m))
+        rows, second = np.empty(m, dtype=np.intp), np.empty(m, dtype=np.bool_)
+        slope, room = np.empty(m), np.empty((2, m))
         m = 0
         for i in range(n):
             if low[i] < beta[i] < high[i] and beta[i] != 0.0:
-                rows[m], slope[m] = i, gradient[i] + width * np.sign(beta[i])
+                rows[m], second[m], slope[m] = i, False, gradient[i] + (width if beta[i] > 0.0 else -width)
                 room[0, m] = beta[i] - (max(low[i], 0.0) if beta[i] > 0.0 else low[i])
                 room[1, m] = (high[i] if beta[i] > 0.0 else min(high[i], 0.0)) - beta[i]
                 m += 1
-        step, first = free_step(gram, rows, np.zeros(m, dtype=np.bool_), slope, room)
-        work += m**3 + PER_UPDATE * m * n
+        step, first = free_step(gram, rows, second, slope, room)
+        work += m * m * m + PER_UPDATE * m * n
         for a in range(m):
             i = rows[a]
             if step[a] == 0.0:
@@ -54,7 +55,7 @@ def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array,
     return work
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array) -> tuple[Array, int]:
     """The step of the free variables to where the slopes of each of two groups are equal, with the groups' sums fixed.
 
@@ -80,7 +81,9 @@ def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array
         The variable that reaches its bound; −1 if none does.
     """
     m = len(rows)
-    step = np.zeros(m)
+    step = np.empty(m)
+    for a in range(m):
+        step[a] = 0.0
     if m < 2:
         return step, -1
     part, factor = np.empty((m, m)), np.empty((m, m))
@@ -88,13 +91,19 @@ def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array
         for b in range(m):
             part[a, b] = factor[a, b] = gram[rows[a], rows[b]]
     kept = _factor(factor)
-    ones, others = np.where(second, 0.0, 1.0), np.where(second, 1.0, 0.0)
+    ones, others, solved = np.empty(m), np.empty(m), np.empty(m)
+    for a in range(m):
+        ones[a], others[a] = (0.0, 1.0) if second[a] else (1.0, 0.0)
     _solve(factor, kept, ones)
     _solve(factor, kept, others)
     for _ in range(_REFINED):
-        solved = slope + part @ step
+        for a in range(m):
+            value = slope[a]
+            for b in range(m):
+                value += part[a, b] * step[b]
+            solved[a] = value
         _solve(factor, kept, solved)
-        step += _balanced(solved, ones, others, second)
+        _add_balanced(step, solved, ones, others, second)
     for group in (False, True):  # remove the rounding error of the groups' sums
         off, count = 0.0, 0
         for a in range(m):
@@ -104,44 +113,51 @@ def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array
             if second[a] == group and kept[a]:
                 step[a] = step[a] - off / count if count > 1 else 0.0
     share, first = 1.0, -1
-    if not np.isfinite(step).all():  # bounds are so far apart that the step overflows
-        return np.zeros(m), -1
     for a in range(m):
+        if not np.isfinite(step[a]):  # bounds are so far apart that the step overflows
+            for b in range(m):
+                step[b] = 0.0
+            return step, -1
         space = room[1, a] if step[a] > 0.0 else room[0, a]
         if abs(step[a]) * share >= space:
             share, first = space / abs(step[a]), a
-    return share * step, first
+    for a in range(m):
+        step[a] *= share
+    return step, first
 
 
-@njit(cache=True, nogil=True)
-def _balanced(solved: Array, ones: Array, others: Array, second: Array) -> Array:
-    """−K⁻¹slope plus the multiples of K⁻¹1 that make the sum of each group 0."""
+@subroutine
+def _add_balanced(step: Array, solved: Array, ones: Array, others: Array, second: Array) -> None:
+    """Add −K⁻¹slope, plus the multiples of K⁻¹1 that make the sum of each group 0, to the step."""
     own, shared, other, left, right = 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(len(solved)):
         if second[a]:
             other, right = other + others[a], right + solved[a]
         else:
             own, shared, left = own + ones[a], shared + others[a], left + solved[a]
+    level, other_level, apart = 0.0, 0.0, own * other - shared * shared
     if other == 0.0:
-        return (left / own if own > 0.0 else 0.0) * ones - solved
-    if own == 0.0:
-        return right / other * others - solved
-    apart = own * other - shared * shared
-    if apart <= 0.0:
-        return np.zeros(len(solved))
-    return (other * left - shared * right) / apart * ones + (own * right - shared * left) / apart * others - solved
+        level = left / own if own > 0.0 else 0.0
+    elif own == 0.0:
+        other_level = right / other
+    elif apart <= 0.0:
+        return
+    else:
+        level, other_level = (other * left - shared * right) / apart, (own * right - shared * left) / apart
+    for a in range(len(step)):
+        step[a] += level * ones[a] + other_level * others[a] - solved[a]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
+@subroutine
 def _factor(matrix: Array) -> Array:
     """Cholesky factorisation of the lower half in place, skipping rows that depend on earlier ones.
 
     Return the rows kept.
     """
     m = len(matrix)
-    kept = np.ones(m, dtype=np.bool_)
+    kept = np.empty(m, dtype=np.bool_)
     for a in range(m):
-        whole = matrix[a, a]
+        kept[a], whole = True, matrix[a, a]
         for b in range(a + 1):
             value = matrix[a, b]
             for c in range(b):
@@ -150,13 +166,14 @@ def _factor(matrix: Array) -> Array:
                 matrix[a, b] = value / matrix[b, b] if kept[b] else 0.0
             elif value <= _SINGULAR * whole:
                 kept[a] = False
-                matrix[a, : a + 1] = 0.0
+                for c in range(a + 1):
+                    matrix[a, c] = 0.0
             else:
                 matrix[a, a] = np.sqrt(value)
     return kept
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def _solve(factor: Array, kept: Array, right: Array) -> None:
     """Solve with L·Lᵀ in place; the result is 0 in skipped rows."""
     m = len(right)

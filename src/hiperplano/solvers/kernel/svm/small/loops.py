@@ -1,15 +1,15 @@
-"""Compiled SMO for a small machine with its Gram matrix in memory, and its certificate."""
+"""Compiled SMO for small machines with one Gram matrix in memory, and their certificates."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import loop, part, subroutine
 from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
-from hiperplano.solvers.kernel.svm.smo.loops import Slices, open_directions, smo_of_slices
+from hiperplano.solvers.kernel.svm.smo.loops import Slices, copy_row, open_directions, smo_of_slices
 
 POLISHED = 200  # machines of up to this number of rows are solved beyond `tol`, which costs almost nothing
 POLISH = 1e-6  # tolerance of polishing, as a share of `tol`,
@@ -45,11 +45,19 @@ class End(NamedTuple):
     n_bound: int
     rounding: float
 
+    @classmethod
+    def of(cls, figures: Array) -> End:
+        """Result from a row of numbers, as compiled loops store it."""
+        steps, violation, intercept, lower, gap, n_bound, rounding = figures.tolist()
+        return cls(int(steps), violation, intercept, lower, gap, int(n_bound), rounding)
 
-@njit(cache=True, nogil=True)
-def solve_small(
+
+@loop
+def solve_machines(
     gram: Array,
-    slices: Slices,
+    slices: Array,
+    places: Array,
+    copied: Array,
     diagonal: Array,
     target: Array,
     low: Array,
@@ -57,62 +65,105 @@ def solve_small(
     width: float,
     total: float,
     beta: Array,
+    gradient: Array,
+    ends: Array,
+    chosen: Array,
     tol: float,
     max_steps: int,
     per_row: int,
-) -> tuple[End, Array]:
-    """Solve a `DualProblem` by SMO. A machine with few rows is polished beyond `tol`, with at most as much work again.
+) -> None:
+    """Solve selected machines by SMO. Those of few rows are polished beyond `tol`, with at most as much work again.
+
+    Arrays of variables hold those of one machine after another.
 
     Parameters
     ----------
-    gram, slices
-        As in `smo_of_slices`; rows of nonzero variables must be computed.
-    beta : ndarray of shape (n,)
-        A feasible point; updated.
+    gram : ndarray of shape (N, N)
+    slices : ndarray of int of shape (machines, 3)
+        The two slices of the Gram matrix that form each machine, as `first`, `middle` and `second` in `Slices`.
+    places : ndarray of int of shape (machines + 1,)
+        Where the variables of each machine begin, and where the last ones end.
+    copied : ndarray of uint8 of shape (variables,)
+        As in `Slices`. Rows of nonzero variables must be computed.
+    diagonal, target, low, high : ndarray of shape (variables,)
+        `DualProblem`s, with the diagonal of their Gram matrices.
+    beta : ndarray of shape (variables,)
+        Feasible points; updated.
+    gradient : ndarray of shape (variables,)
+        Filled for the selected machines, as are `ends`.
+    ends : ndarray of shape (machines, 7)
+        The figures of an `End` for each machine.
     per_row : int
         Limit of steps per row. A machine that reaches it is given up: its violation then exceeds `tol`.
-
-    Returns
-    -------
-    end : End
-    gradient : ndarray of shape (n,)
     """
-    size = len(beta)
-    gradient = gradient_at(gram, beta, target)
-    allowed = min(max_steps, max(2000, per_row * size))
-    steps, largest, least = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, allowed)
-    if size <= POLISHED and largest - least <= tol:
-        unit = np.abs(target).max()
-        goal, work = max(POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0)), 0
-        budget = (PER_STEP * steps + PER_VALUE * size) * size
-        for _ in range(MOST_TURNS):
-            work += settle_free(gram, low, high, width, beta, gradient)
-            further, largest, least = smo_of_slices(
-                gram, slices, diagonal, gradient, beta, low, high, width, goal, min(max_steps - steps, RELEASED)
-            )
-            steps, work = steps + further, work + PER_STEP * further * size
-            if largest - least <= goal or steps == max_steps or work > budget:
-                break
-    if (high - low).max() * diagonal.max() > _FAR:  # variables may have been large in between
-        gradient = gradient_at(gram, beta, target)
-    violation, intercept, rounding = _judge(diagonal, low, high, width, beta, gradient)
-    lower, gap, n_bound = certify(target, low, high, width, total, beta, gradient, intercept)
-    return End(steps, violation, intercept, lower, gap, n_bound, rounding), gradient
+    most = 0
+    for k in chosen:
+        most = max(most, places[k + 1] - places[k])
+    # Allocated once: fresh memory costs as much time as a machine.
+    room = np.empty(most * most if most < len(gram) else 0, gram.dtype)
+    for k in chosen:
+        own = slice(places[k], places[k + 1])
+        t, lo, hi, b, g, diag = target[own], low[own], high[own], beta[own], gradient[own], diagonal[own]
+        size = len(b)
+        part = gram if size == len(gram) else room[: size * size].reshape(size, size)
+        rows = Slices(gram, slices[k, 0], slices[k, 1], slices[k, 2], copied[own])
+        unit, widest, largest_value = 0.0, 0.0, 0.0
+        for i in range(size):
+            unit, widest = max(unit, abs(t[i])), max(widest, hi[i] - lo[i])
+            largest_value = max(largest_value, diag[i])
+            if b[i] != 0.0:
+                copy_row(part, rows, i)
+        set_gradient(part, b, t, g)
+        allowed = min(max_steps, max(2000, per_row * size))
+        steps, largest, least = smo_of_slices(part, rows, diag, g, b, lo, hi, width, tol, allowed)
+        if size <= POLISHED and largest - least <= tol:
+            goal, work = max(POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0)), 0
+            budget = (PER_STEP * steps + PER_VALUE * size) * size
+            for _ in range(MOST_TURNS):
+                work += settle_free(part, lo, hi, width, b, g)
+                further, largest, least = smo_of_slices(
+                    part, rows, diag, g, b, lo, hi, width, goal, min(max_steps - steps, RELEASED)
+                )
+                steps, work = steps + further, work + PER_STEP * further * size
+                if largest - least <= goal or steps == max_steps or work > budget:
+                    break
+        if widest * largest_value > _FAR:  # variables may have been large in between
+            set_gradient(part, b, t, g)
+        violation, intercept, rounding = _judge(diag, lo, hi, width, b, g)
+        lower, gap, n_bound = certify(t, lo, hi, width, total, b, g, intercept)
+        put_end(ends, k, steps, violation, intercept, lower, gap, n_bound, rounding)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def gradient_at(gram: Array, beta: Array, target: Array) -> Array:
-    """Kβ − t."""
-    gradient = -target
+@part
+def put_end(
+    ends: Array,
+    k: int,
+    steps: int,
+    violation: float,
+    intercept: float,
+    lower: float,
+    gap: float,
+    n_bound: int,
+    rounding: float,
+) -> None:
+    """Store the figures of an `End`."""
+    ends[k, 0], ends[k, 1], ends[k, 2], ends[k, 3] = steps, violation, intercept, lower
+    ends[k, 4], ends[k, 5], ends[k, 6] = gap, n_bound, rounding
+
+
+@subroutine
+def set_gradient(gram: Array, beta: Array, target: Array, gradient: Array) -> None:
+    """gradient = Kβ − t."""
+    for i in range(len(target)):
+        gradient[i] = -target[i]
     for i in range(len(beta)):
         if beta[i] != 0.0:
             row, factor = gram[i], beta[i]
             for k in range(np.uintp(len(gradient))):
                 gradient[k] += factor * row[k]
-    return gradient
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def _judge(
     diagonal: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array
 ) -> tuple[float, float, float]:
@@ -129,19 +180,20 @@ def _judge(
     return max(0.0, largest - least), 0.5 * (largest + least), rounding
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def certify(
     target: Array, low: Array, high: Array, width: float, total: float, beta: Array, gradient: Array, intercept: float
 ) -> tuple[float, float, int]:
     """`DualProblem.value` and `DualProblem.gap`, and the number of variables at a bound."""
-    value, gap, count = 0.0, abs((beta.sum() - total) * intercept), 0
+    value, gap, count, left = 0.0, 0.0, 0, -total
     for i in range(len(beta)):
+        left += beta[i]
         value += 0.5 * beta[i] * (gradient[i] - target[i]) + width * abs(beta[i])
         miss = -gradient[i] - intercept
         accounted = beta[i] * miss - width * abs(beta[i])
         if np.isfinite(high[i] - low[i]):
-            gap += max(high[i] * (miss - width), low[i] * (miss + width), 0.0) - accounted
+            gap += max(max(high[i] * (miss - width), low[i] * (miss + width)), 0.0) - accounted
         else:  # infinite bounds allow no loss: the remaining loss is the violation
             gap += abs(accounted)
         count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
-    return -value, max(gap, 0.0), count
+    return -value, max(gap + abs(left * intercept), 0.0), count

@@ -7,8 +7,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.small.loops import End, solve_small
-from hiperplano.solvers.kernel.svm.smo.loops import Slices
+from hiperplano.solvers.kernel.svm.small.loops import End, solve_machines
 
 
 def solve_few(
@@ -19,11 +18,11 @@ def solve_few(
     Hard problems are left to other solvers: their violation is then above `tol`. The same holds if rows of the Gram
     matrix are needed that are not computed.
     """
-    n, beta = len(gram), problem.start.copy()
-    source = gram if there is None else np.empty((0, 0))
+    n, beta, gradient, ends = len(gram), problem.start.copy(), np.empty(len(gram)), np.empty((1, 7))
     there = np.ones(n, dtype=np.uint8) if there is None else there
-    end, gradient = solve_small(
-        gram, Slices(source, 0, n, 0, there), diagonal,
-        problem.target, problem.low, problem.high, problem.width, problem.total, beta, tol, max_steps, STEPS_PER_ROW,
+    solve_machines(
+        gram, np.array([[0, n, 0]]), np.array([0, n]), there, diagonal,
+        problem.target, problem.low, problem.high, problem.width, problem.total, beta, gradient, ends, np.zeros(1, int),
+        tol, max_steps, STEPS_PER_ROW,
     )  # fmt: skip
-    return end, beta, gradient
+    return End.of(ends[0]), beta, gradient

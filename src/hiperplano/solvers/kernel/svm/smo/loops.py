@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import intrinsic
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import loop, part, subroutine
 from hiperplano.solvers.kernel.svm.dual_problem import CLOSED
 from hiperplano.solvers.kernel.svm.smo.moves import LONGEST, move_along
 
@@ -44,7 +44,7 @@ def _selection(comparison: str) -> Any:
 larger, smaller = _selection(">"), _selection("<")
 
 
-@njit(cache=True, nogil=True)
+@part
 def open_directions(beta: float, low: float, high: float, width: float) -> tuple[float, float]:
     """Offsets that turn −gradient into the slope of −objective when β grows, and when it falls; closed at a bound.
 
@@ -55,7 +55,7 @@ def open_directions(beta: float, low: float, high: float, width: float) -> tuple
     return up, down
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@subroutine
 def _descend(
     gradient: Array,
     step: float,
@@ -87,7 +87,7 @@ def _descend(
     return largest, least
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@subroutine
 def _descend_along(
     gradient: Array,
     step: float,
@@ -117,7 +117,7 @@ def _descend_along(
     return largest, least
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@subroutine
 def _rank_partners(
     gains: Array,
     falls: Array,
@@ -151,7 +151,7 @@ class Slices(NamedTuple):
     Attributes
     ----------
     gram : ndarray of shape (N, N)
-        The larger matrix. If it has no rows, nothing can be copied, and loops end if they need a missing row.
+        The larger matrix. If it is the machine's own, nothing can be copied, and loops end if they need a missing row.
     first, middle, second : int
         Where the first slice begins, its number of rows, and where the second slice begins.
     copied : ndarray of uint8 of shape (n,)
@@ -165,23 +165,26 @@ class Slices(NamedTuple):
     copied: Array
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def copy_row(part: Array, slices: Slices, i: int) -> bool:
     """Copy row i unless that is done; return whether the row is available."""
     if slices.copied[i] == 1:
         return True
-    if len(slices.gram) == 0:
+    if len(slices.gram) == len(part):
         slices.copied[i] = ASKED
         return False
     first, middle, second, rest = slices.first, slices.middle, slices.second, len(part) - slices.middle
     row = slices.gram[first + i if i < middle else second + i - middle]
-    part[i, :middle] = row[first : first + middle]
-    part[i, middle:] = row[second : second + rest]
+    own = part[i]
+    for k in range(middle):
+        own[k] = row[first + k]
+    for k in range(rest):
+        own[middle + k] = row[second + k]
     slices.copied[i] = 1
     return True
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def best_there(gains: Array, there: Array, least: float) -> int:
     """The computed row with the largest gain, if that is at least a given value; −1 otherwise."""
     found, largest = -1, least
@@ -191,7 +194,7 @@ def best_there(gains: Array, there: Array, least: float) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)
+@loop
 def smo(
     gram: Array,
     diagonal: Array,
@@ -208,7 +211,7 @@ def smo(
     return smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, max_steps)
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def smo_of_slices(
     gram: Array,
     slices: Slices,
@@ -249,16 +252,18 @@ def smo_of_slices(
         At the optimum an intercept b exists with largest ≤ b ≤ least; otherwise the violation is largest − least.
     """
     n = len(beta)
-    up, down, gains = np.empty(n), np.empty(n), np.empty(n, dtype=np.float32)
+    up, down, image, gains = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.float32)
+    falls, diagonals, most = np.empty(n, dtype=gram.dtype), np.empty(n, dtype=gram.dtype), 1e-200
     for k in range(n):
         up[k], down[k] = open_directions(beta[k], low[k], high[k], width)
-    first, second, step, steps, level = 0, 0, 0.0, 0, 0.0
-    per_bend = 1.0 / max(diagonal.max(), 1e-200)
+        diagonals[k], image[k], most = diagonal[k], 0.0, max(most, diagonal[k])
+    nil: Any = np.int64(0)  # for a literal 0, Numba would compile the functions called with it once more
+    first, second, step, steps, level = nil, nil, 0.0, 0, 0.0
+    per_bend = 1.0 / most
     kind, far = gram.dtype.type, CLOSED if gram.itemsize == 8 else _FAR
-    falls, diagonals = np.empty(n, dtype=gram.dtype), diagonal.astype(gram.dtype)
-    image, share, curvature, members = np.zeros(n), 0.0, 1.0, 0
+    share, curvature, members = 0.0, 1.0, nil
     certain = np.sqrt(EPS if gram.itemsize == 8 else EPS_32)
-    which, parts = np.zeros(LONGEST + 2, dtype=np.int64), np.zeros(LONGEST + 2)
+    which, parts = np.empty(LONGEST + 2, dtype=np.int64), np.empty(LONGEST + 2)
     copy_row(gram, slices, first)
     while True:
         largest, least = -2 * CLOSED, 2 * CLOSED
@@ -297,14 +302,16 @@ def smo_of_slices(
         while gains[second] < best:
             second += 1
         if not best > 0.0:  # the gain underflows in float32
-            second = int((down - gradient).argmin())
+            for k in range(n):
+                if down[k] - gradient[k] < down[second] - gradient[second]:
+                    second = k
         level = largest
         if not copy_row(gram, slices, second):
             second = best_there(gains, slices.copied, ENOUGH * float(best))
             if second < 0:
                 return steps, largest, least
         both = own + diagonal[second]
-        bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
+        bend = max(max(both - 2.0 * row[second], FLAT * both), LEAST / per_bend)
         slope = largest - down[second] + gradient[second]
         step, share, curvature, members, moved = move_along(
             beta, low, high, up, down, gradient, first, second, row, gram[second], diagonal,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.compiled import part, subroutine
 
 LONGEST = 32  # most variables in a direction; conjugacy to more pairs costs more than it gains
 
 
-@njit(cache=True, nogil=True)
+@subroutine
 def move_along(
     beta: Array,
     low: Array,
@@ -77,8 +77,8 @@ def move_along(
             if abs(end - beta[k]) < room * abs(part):
                 room, blocked, edge = abs(end - beta[k]) / abs(part), k, end
         step = min(max(falls, 0.0) / bends, room) if bends > least else 0.0
-        alone = min(slope / bend, _ceiling(beta[first], high[first]) - beta[first],
-                    beta[second] - _floor(beta[second], low[second]))  # fmt: skip
+        free = min(_ceiling(beta[first], high[first]) - beta[first], beta[second] - _floor(beta[second], low[second]))
+        alone = min(slope / bend, free)
         if step * (falls - 0.5 * step * bends) > alone * (slope - 0.5 * alone * bend):
             for place in range(members):
                 k = which[place]
@@ -93,7 +93,7 @@ def move_along(
     return step, 0.0, bend, 2 if goes_on else 0, 2
 
 
-@njit(cache=True, nogil=True)
+@part
 def _add_part(which: Array, parts: Array, members: int, k: int, part: float) -> int:
     """Add a variable's component to a direction; return the number of its variables."""
     for place in range(members):
@@ -104,24 +104,24 @@ def _add_part(which: Array, parts: Array, members: int, k: int, part: float) -> 
     return members + 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ceiling(beta: float, high: float) -> float:
     """Upper limit of a variable: its bound, or 0, where the objective has a kink."""
     return high if beta >= 0.0 else min(0.0, high)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _floor(beta: float, low: float) -> float:
     """Lower limit of a variable."""
     return low if beta <= 0.0 else max(0.0, low)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _move(beta: Array, low: Array, high: Array, first: int, second: int, step: float) -> float:
     """Raise one variable and lower another by the step, or by less if one of them reaches 0 or its bound."""
     ceiling, floor = _ceiling(beta[first], high[first]), _floor(beta[second], low[second])
     room, below = ceiling - beta[first], beta[second] - floor
-    step = min(step, room, below)
+    step = min(min(step, room), below)
     beta[first] = ceiling if step == room else beta[first] + step
     beta[second] = floor if step == below else beta[second] - step
     return step
