@@ -105,30 +105,30 @@ def solve_machines(
         own = slice(places[k], places[k + 1])
         t, lo, hi, b, g, diag = target[own], low[own], high[own], beta[own], gradient[own], diagonal[own]
         size = len(b)
-        part = gram if size == len(gram) else room[: size * size].reshape(size, size)
+        own_gram = gram if size == len(gram) else room[: size * size].reshape(size, size)
         rows = Slices(gram, slices[k, 0], slices[k, 1], slices[k, 2], copied[own])
         unit, widest, largest_value = 0.0, 0.0, 0.0
         for i in range(size):
             unit, widest = max(unit, abs(t[i])), max(widest, hi[i] - lo[i])
             largest_value = max(largest_value, diag[i])
             if b[i] != 0.0:
-                copy_row(part, rows, i)
-        set_gradient(part, b, t, g)
+                copy_row(own_gram, rows, i)
+        set_gradient(own_gram, b, t, g)
         allowed = min(max_steps, max(2000, per_row * size))
-        steps, largest, least = smo_of_slices(part, rows, diag, g, b, lo, hi, width, tol, allowed)
+        steps, largest, least = smo_of_slices(own_gram, rows, diag, g, b, lo, hi, width, tol, allowed)
         if size <= POLISHED and largest - least <= tol:
             goal, work = max(POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0)), 0
             budget = (PER_STEP * steps + PER_VALUE * size) * size
             for _ in range(MOST_TURNS):
-                work += settle_free(part, lo, hi, width, b, g)
+                work += settle_free(own_gram, lo, hi, width, b, g)
                 further, largest, least = smo_of_slices(
-                    part, rows, diag, g, b, lo, hi, width, goal, min(max_steps - steps, RELEASED)
+                    own_gram, rows, diag, g, b, lo, hi, width, goal, min(max_steps - steps, RELEASED)
                 )
                 steps, work = steps + further, work + PER_STEP * further * size
                 if largest - least <= goal or steps == max_steps or work > budget:
                     break
         if widest * largest_value > _FAR:  # variables may have been large in between
-            set_gradient(part, b, t, g)
+            set_gradient(own_gram, b, t, g)
         violation, intercept, rounding = _judge(diag, lo, hi, width, b, g)
         lower, gap, n_bound = certify(t, lo, hi, width, total, b, g, intercept)
         put_end(ends, k, steps, violation, intercept, lower, gap, n_bound, rounding)
