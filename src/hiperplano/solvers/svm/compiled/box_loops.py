@@ -81,8 +81,9 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
     if abs(total) <= _BALANCED * size:
         return
     sign = 1.0 if total > 0.0 else -1.0
-    everywhere = sign * _sum_moved(box, beta, -sign * np.inf, False)[0] > 0.0
-    if everywhere and sign * _sum_moved(box, beta, -sign * np.inf, True)[0] > 0.0:
+    everywhere = weight < 0.0  # a literal False would have a type of its own, and take another compilation
+    everywhere = sign * _sum_moved(box, beta, -sign * np.inf, everywhere)[0] > 0.0
+    if everywhere and sign * _sum_moved(box, beta, -sign * np.inf, everywhere)[0] > 0.0:
         return
     near, far = 0.0, size / weight
     while sign * _sum_moved(box, beta, -sign * far, everywhere)[0] > 0.0:
