@@ -11,12 +11,12 @@ from hiperplano.solvers.svm.compiled.step_loops import conjugate_step, newton_st
 
 @njit
 def by_conjugate_gradients(x, free, stiffness, offset, mass, grad, fit_intercept, enough, most, step):
-    return conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough, most, step)
+    return conjugate_step(x, free, len(free), stiffness, offset, mass, grad, fit_intercept, enough, most, step)
 
 
 @njit
-def by_factor(x, free, rows, stiffness, offset, mass, grad, fit_intercept, step):
-    newton_step(x, free, rows, stiffness, offset, mass, grad, fit_intercept, step)
+def by_factor(x, free, stiffness, offset, mass, grad, fit_intercept, step):
+    newton_step(x, free, len(free), stiffness, offset, mass, grad, fit_intercept, step)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -35,7 +35,7 @@ def test_a_step_solves_with_the_curvature_of_the_free_rows(n, fit_intercept):
     offset = stiffness @ x[free] / mass
     given = stiffness, offset, mass, grad, fit_intercept
     exact, step = np.empty(d + 1), np.empty(d + 1)
-    by_factor(x, free, np.empty((len(free), d)), *given, exact)
+    by_factor(x, free, *given, exact)
     np.testing.assert_allclose(exact, expected, rtol=1e-9, atol=1e-9)
     assert not by_conjugate_gradients(x, free, *given, 0.0, 1, step)
     assert by_conjugate_gradients(x, free, *given, 0.0, 40, step)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 from scipy import sparse
 from scipy.optimize import minimize_scalar
 
@@ -20,6 +21,11 @@ from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing
 from hiperplano.solvers.svm.smoothed import SmoothedProblem
 
 seeds = st.integers(0, 10_000)
+
+
+@njit
+def level_of(box, residual, guess, unit):
+    return best_level(box, residual, guess, unit)
 
 
 LOSSES = {
@@ -109,7 +115,7 @@ def test_the_best_level_is_best(name, seed):
         return block.weight @ loss.value(sign * (residual - level))
 
     best = minimize_scalar(total, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
-    levels = [best_level(dual_box(design, loss), residual, 0.0, 1.0)]
+    levels = [level_of(dual_box(design, loss), residual, 0.0, 1.0)]
     if loss.ridge:
         levels.append(SmoothedProblem(design, loss, True).level_step(sign * residual))
     for level in levels:

@@ -2,6 +2,8 @@
 
 Rows whose dual variables stay at a bound are skipped until a check of all rows restores them (shrinking). An intercept
 without a penalty requires Σβ = 0. This constraint is treated by an augmented Lagrangian, whose multiplier is the level.
+
+`dual_ascent` is long, and calls short functions, since that compiles in less time (`newton_loops`).
 """
 
 from __future__ import annotations
@@ -29,20 +31,20 @@ _LEVEL_OF_ALL = 10.0  # (over the number of rows) and Σβ should fall to a tent
 
 
 @part
-def _cannot_move(box, i, beta, slope, beyond):  # type: ignore[no-untyped-def]
+def _cannot_move(beta, slope, low, high, epsilon, beyond):  # type: ignore[no-untyped-def]
     """Whether a dual variable is at a bound or kink, and its slope points there by more than `beyond`."""
-    up = slope - box.epsilon if beta >= 0.0 else slope + box.epsilon
-    down = box.epsilon - slope if beta > 0.0 else -slope - box.epsilon
-    return (beta >= box.high[i] or up < -beyond) and (beta <= box.low[i] or down < -beyond)
+    up = slope - epsilon if beta >= 0.0 else slope + epsilon
+    down = epsilon - slope if beta > 0.0 else -slope - epsilon
+    return (beta >= high or up < -beyond) and (beta <= low or down < -beyond)
 
 
 @part
-def _best_value(box, i, beta, slope, stiffness):  # type: ignore[no-untyped-def]
+def _best_value(beta, slope, stiffness, low, high, epsilon):  # type: ignore[no-untyped-def]
     """argmax over low ≤ b ≤ high of slope·(b − beta) − ½·stiffness·(b − beta)² − ε·|b|."""
-    middle, width = beta + slope / stiffness, box.epsilon / stiffness
+    middle, width = beta + slope / stiffness, epsilon / stiffness
     if abs(middle) <= width:
         return 0.0
-    return min(max(middle - width if middle > 0.0 else middle + width, box.low[i]), box.high[i])
+    return min(max(middle - width if middle > 0.0 else middle + width, low), high)
 
 
 @subroutine
@@ -76,34 +78,34 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
     n_free : number of free rows; rows that are not visited are at a bound
     """
     shuffle(order, size, used + 1)
-    d = len(coef) - 1
+    d, squared = len(coef) - 1, box.soft[0] > 0.0
     largest, losses, slack, n_free, k = 0.0, 0.0, 0.0, 0, 0
     while k < size:
         i = order[k]
         if k + AHEAD < size:
             fetch_row(x, indices, indptr, order[k + AHEAD])
             fetch_row(table, indices, indptr, order[k + AHEAD])
-        old = beta[i]
-        e = box.target[i] - row_dot(x, indices, indptr, i, coef[:d]) - coef[d]
-        value = loss(box, i, e)
+        old, low, high, soft = beta[i], box.low[i], box.high[i], box.soft[i]
+        e = box.target[i] - row_dot(x, indices, indptr, i, coef) - coef[d]
+        value = loss(e, low, high, soft, box.epsilon, squared)
         losses += value
-        slack += value - gain(box, i, e, old)
-        slope = e - box.soft[i] * old
-        if _cannot_move(box, i, old, slope, beyond):
+        slack += value - gain(e, old, soft, box.epsilon)
+        slope = e - soft * old
+        if _cannot_move(old, slope, low, high, box.epsilon, beyond):
             size -= 1
             order[k], order[size] = order[size], order[k]
             continue
         k += 1
         # The stiffness of an empty row may be 0; its dual variable then goes to the bound on the residual's side.
-        stiffness = max(square[i] + pull + box.soft[i], 1e-300)
-        new = _best_value(box, i, old, slope, stiffness)
-        if is_free(box, i, new):
+        stiffness = max(square[i] + pull + soft, 1e-300)
+        new = _best_value(old, slope, stiffness, low, high, box.epsilon)
+        if is_free(new, low, high, box.epsilon):
             n_free += 1
-            new = min(max(old + relaxation * (new - old), box.low[i]), box.high[i])
+            new = min(max(old + relaxation * (new - old), low), high)
         step = new - old
         if step != 0.0:
             beta[i] = old + step
-            row_add(x, indices, indptr, i, step, coef[:d])
+            row_add(x, indices, indptr, i, step, coef)
             total += step
             coef[d] += pull * step
             largest = max(largest, min(abs(slope) + box.epsilon, abs(step) * stiffness))
@@ -111,31 +113,30 @@ def _one_pass(x, indices, indptr, table, box, square, pull, coef, beta, order, s
 
 
 @subroutine
-def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # type: ignore[no-untyped-def]
-    """The best level for the coefficients, the objective and the gap; balanced dual variables go to `proved`.
+def _set_residuals(x, indices, indptr, target, coef, e):  # type: ignore[no-untyped-def]
+    """e = target − x·coef, without the level."""
+    for i in range(len(e)):
+        e[i] = target[i] - row_dot(x, indices, indptr, i, coef)
 
-    `moved` is Σβ·x − coef, and is updated for the balanced dual variables.
+
+@subroutine
+def _gap(x, indices, indptr, box, coef, level, beta, e, proved, moved):  # type: ignore[no-untyped-def]
+    """The objective, and the gap that the dual variables `proved` give.
+
+    `e` are the residuals without the level, which is subtracted. `moved` is Σβ·x − coef, and is updated for `proved`.
     """
-    n, d = len(beta), len(coef) - 1
-    for i in range(n):
-        e[i] = box.target[i] - row_dot(x, indices, indptr, i, coef[:d])
-        proved[i] = beta[i]
-    level = 0.0
-    if control.fit_intercept:
-        level = best_level(box, e, coef[d], control.unit)
-        balance(box, proved)
-    objective, gap = 0.0, 0.0
-    for i in range(n):
+    objective, gap, squared = 0.0, 0.0, box.soft[0] > 0.0
+    for i in range(len(beta)):
         e[i] -= level
-        value = loss(box, i, e[i])
+        value = loss(e[i], box.low[i], box.high[i], box.soft[i], box.epsilon, squared)
         objective += value
-        gap += value - gain(box, i, e[i], proved[i])
+        gap += value - gain(e[i], proved[i], box.soft[i], box.epsilon)
         if proved[i] != beta[i]:
             row_add(x, indices, indptr, i, proved[i] - beta[i], moved)
-    for j in range(d):
+    for j in range(len(moved)):
         objective += 0.5 * coef[j] * coef[j]
         gap += 0.5 * moved[j] * moved[j]
-    return level, objective, gap if np.isfinite(gap) else np.inf
+    return objective, gap if np.isfinite(gap) else np.inf
 
 
 @loop
@@ -144,9 +145,15 @@ def certificate(x, indices, indptr, box, control, coef, beta, mismatch):  # type
 
     `mismatch`, of shape (d,), is Σβ·x − coef, and is overwritten.
     """
-    n, d, moved = len(beta), len(coef) - 1, mismatch
-    e, proved = np.empty(n), np.empty(n)
-    level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
+    n, d = len(beta), len(coef) - 1
+    e, proved, level = np.empty(n), np.empty(n), 0.0
+    _set_residuals(x, indices, indptr, box.target, coef, e)
+    for i in range(n):
+        proved[i] = beta[i]
+    if control.fit_intercept:
+        level = best_level(box, e, coef[d], control.unit)
+        balance(box, proved)
+    objective, gap = _gap(x, indices, indptr, box, coef, level, beta, e, proved, mismatch)
     coef[d] = level
     return coef, proved, objective, gap
 
@@ -159,7 +166,8 @@ def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untype
     """
     size, last = 0, len(order)
     for i in range(len(beta)):
-        if _cannot_move(box, i, beta[i], e[i] - level - box.soft[i] * beta[i], beyond):
+        slope = e[i] - level - box.soft[i] * beta[i]
+        if _cannot_move(beta[i], slope, box.low[i], box.high[i], box.epsilon, beyond):
             last -= 1
             order[last] = i
         else:
@@ -182,7 +190,7 @@ def _is_hopeless(history, used, work, share, wanted, affordable, early):  # type
         return True
     shrunk = np.log(max(history[(used - window) % _WINDOW_SIZE], 1e-300) / max(history[used % _WINDOW_SIZE], 1e-300))
     left = np.log(max(history[used % _WINDOW_SIZE] / wanted, 1.0))
-    return left * window * share * min(work, affordable) > shrunk * affordable**2
+    return left * window * share * min(work, affordable) > shrunk * affordable * affordable
 
 
 _WINDOW_SIZE = _WINDOW + 1
@@ -241,10 +249,14 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, c
     slowest = control.softness / weight
     share = min(_LEVEL_SQUARE, _LEVEL_OF_ALL / n)
     pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
-    size, beyond, used, still, trigger, look = n, np.inf, 0, 0, np.inf, float(_FIRST_LOOK)
+    size, beyond, used, still, trigger, look = n, np.inf, np.int64(0), 0, np.inf, float(_FIRST_LOOK)
     least, objective_there, work = np.inf, 0.0, 0.0
     relaxation, before = 1.0, np.inf
-    looked, n_before, n_looked = 1, n, n  # the number of free rows after so many passes, and after half of these
+    looked, n_before, n_looked = (
+        np.int64(1),
+        n,
+        n,
+    )  # the number of free rows after so many passes, and after half of these
     while True:
         work += size / n
         size, beyond, losses, slack, total, n_free = _one_pass(
@@ -274,7 +286,14 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, c
             look = max(look, _LATER * used)
             for j in range(d):
                 moved[j] = 0.0
-            level, objective, gap = _check(x, indices, indptr, given, control, coef, beta, e, proved, moved)
+            _set_residuals(x, indices, indptr, given.target, coef, e)
+            for i in range(n):
+                proved[i] = beta[i]
+            level = 0.0
+            if control.fit_intercept:
+                level = best_level(given, e, coef[d], control.unit)
+                balance(given, proved)
+            objective, gap = _gap(x, indices, indptr, given, coef, level, beta, e, proved, moved)
             used, work = used + 1, work + 1.0
             history[used % _WINDOW_SIZE] = slack
             if gap <= least:

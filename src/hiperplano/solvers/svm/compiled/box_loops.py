@@ -1,59 +1,57 @@
 """Losses, dual variables and their balance, row by row, for a support vector machine in its dual form.
 
 With e = target − score, the loss of a row is the maximum over low ≤ β ≤ high of e·β − ε|β| − ½·soft·β². Signs and
-weights of the rows are part of target, bounds and softness, which are in `box` (`problem.Box`). `near` is the weight of
-the proximal term, for a row of weight 1.
+weights of the rows are part of target, bounds and softness, which are in `box` (`problem.Box`). Functions of one row
+take its numbers instead: they compile in a third of the time, and once for rows of any layout in memory.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.solvers.rows_loops import loop, part, subroutine
+from hiperplano.solvers.rows_loops import part, subroutine
 
 _ROUNDS = 200  # most iterations of a search for a root, far more than are needed
 _BALANCED = 1e-14  # Σβ up to this share of Σ|β| is a rounding error
 
 
 @part
-def follow(box, i, e, centre, near):  # type: ignore[no-untyped-def]
-    """argmax over low ≤ β ≤ high of e·β − ε|β| − ½·soft·β² − ½·near/weight·(β − centre)²."""
-    near = near / box.weight[i]
+def follow(e, centre, near, low, high, soft, epsilon):  # type: ignore[no-untyped-def]
+    """argmax over low ≤ β ≤ high of e·β − ε|β| − ½·soft·β² − ½·near·(β − centre)²."""
     pull = e + near * centre
-    outside = pull - min(max(pull, -box.epsilon), box.epsilon)
-    return min(max(outside / (box.soft[i] + near), box.low[i]), box.high[i])
+    outside = pull - min(max(pull, -epsilon), epsilon)
+    return min(max(outside / (soft + near), low), high)
 
 
 @part
-def loss(box, i, e):  # type: ignore[no-untyped-def]
-    """The loss of a row."""
-    low, high = box.low[i], box.high[i]
-    above, below = e - box.epsilon, e + box.epsilon
-    if box.soft[0] == 0.0:
+def loss(e, low, high, soft, epsilon, squared):  # type: ignore[no-untyped-def]
+    """The loss of a row; `squared` if its `soft` is not 0."""
+    above, below = e - epsilon, e + epsilon
+    if not squared:
         return max(0.0, high * above, low * below)
     outside = max(0.0, above) if high > 0.0 else 0.0
     outside = outside - min(0.0, below) if low < 0.0 else outside
-    return 0.5 * outside * outside / box.soft[i]
+    return 0.5 * outside * outside / soft
 
 
 @part
-def gain(box, i, e, beta):  # type: ignore[no-untyped-def]
+def gain(e, beta, soft, epsilon):  # type: ignore[no-untyped-def]
     """e·β − ε|β| − ½·soft·β², at most the loss."""
-    return e * beta - box.epsilon * abs(beta) - 0.5 * box.soft[i] * beta * beta
+    return e * beta - epsilon * abs(beta) - 0.5 * soft * beta * beta
 
 
 @part
-def is_free(box, i, beta):  # type: ignore[no-untyped-def]
+def is_free(beta, low, high, epsilon):  # type: ignore[no-untyped-def]
     """Whether a dual variable is free: neither at a bound nor at a kink."""
-    return box.low[i] < beta < box.high[i] and (beta != 0.0 or box.epsilon == 0.0)
+    return low < beta < high and (beta != 0.0 or epsilon == 0.0)
 
 
 @part
-def moved(box, i, beta, shift):  # type: ignore[no-untyped-def]
-    """β plus `shift` times the weight, clipped at 0 and at the bounds."""
-    low = 0.0 if beta > 0.0 else box.low[i]
-    high = 0.0 if beta < 0.0 else box.high[i]
-    return min(max(beta + shift * box.weight[i], low), high)
+def _moved(beta, shift, low, high):  # type: ignore[no-untyped-def]
+    """β plus a shift, clipped at 0 and at the bounds."""
+    low = 0.0 if beta > 0.0 else low
+    high = 0.0 if beta < 0.0 else high
+    return min(max(beta + shift, low), high)
 
 
 @subroutine
@@ -62,8 +60,8 @@ def _sum_moved(box, beta, shift, everywhere):  # type: ignore[no-untyped-def]
     total, slope = 0.0, 0.0
     for i in range(len(beta)):
         new = beta[i]
-        if everywhere or (new != 0.0 and is_free(box, i, new)):
-            new = moved(box, i, beta[i], shift)
+        if everywhere or (new != 0.0 and is_free(new, box.low[i], box.high[i], box.epsilon)):
+            new = _moved(new, shift * box.weight[i], box.low[i], box.high[i])
             if box.low[i] < new < box.high[i] and new != 0.0:
                 slope += box.weight[i]
         total += new
@@ -81,8 +79,9 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
     if abs(total) <= _BALANCED * size:
         return
     sign = 1.0 if total > 0.0 else -1.0
-    everywhere = sign * _sum_moved(box, beta, -sign * np.inf, False)[0] > 0.0
-    if everywhere and sign * _sum_moved(box, beta, -sign * np.inf, True)[0] > 0.0:
+    everywhere = weight < 0.0  # a literal False would have a type of its own, and take another compilation
+    everywhere = sign * _sum_moved(box, beta, -sign * np.inf, everywhere)[0] > 0.0
+    if everywhere and sign * _sum_moved(box, beta, -sign * np.inf, everywhere)[0] > 0.0:
         return
     near, far = 0.0, size / weight
     while sign * _sum_moved(box, beta, -sign * far, everywhere)[0] > 0.0:
@@ -101,8 +100,8 @@ def balance(box, beta):  # type: ignore[no-untyped-def]
         if not near < at < far:
             at = 0.5 * (near + far)
     for i in range(len(beta)):
-        if everywhere or (beta[i] != 0.0 and is_free(box, i, beta[i])):
-            beta[i] = moved(box, i, beta[i], -sign * at)
+        if everywhere or (beta[i] != 0.0 and is_free(beta[i], box.low[i], box.high[i], box.epsilon)):
+            beta[i] = _moved(beta[i], -sign * at * box.weight[i], box.low[i], box.high[i])
 
 
 @subroutine
@@ -117,7 +116,7 @@ def _pull_at(box, residual, level):  # type: ignore[no-untyped-def]
             total += above + below
         return total, slope
     for i in range(len(residual)):
-        beta = follow(box, i, residual[i] - level, 0.0, 0.0)
+        beta = follow(residual[i] - level, 0.0, 0.0, box.low[i], box.high[i], box.soft[i], box.epsilon)
         total += beta
         if beta != 0.0:
             slope += 1.0 / box.soft[i]
@@ -125,8 +124,69 @@ def _pull_at(box, residual, level):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _root(box, residual, low, high):  # type: ignore[no-untyped-def]
-    """The level between two bounds at which Σβ = 0, by Newton's method safeguarded by bisection."""
+def _stair(box, residual, low, high, total, from_below):  # type: ignore[no-untyped-def]
+    """The level between two bounds at which Σβ changes its sign; of several, the one next to the start of the search.
+
+    As a function of the level, Σβ falls by `high` of a row at its residual − ε, and by −`low` at its residual + ε. At
+    the lower bound it is `total`.
+    """
+    n, first, last = len(residual), 0, 0
+    stairs, falls = np.empty(2 * n), np.empty(2 * n)
+    size = 0.0
+    for i in range(n):
+        size += box.high[i] - box.low[i]
+        if low < residual[i] - box.epsilon <= high and box.high[i] > 0.0:
+            stairs[last], falls[last] = residual[i] - box.epsilon, box.high[i]
+            last += 1
+        if low <= residual[i] + box.epsilon <= high and box.low[i] < 0.0:
+            stairs[last], falls[last] = residual[i] + box.epsilon, -box.low[i]
+            last += 1
+    goal = 1e-14 * size if from_below else -1e-14 * size
+    while first < last:  # bisection over the remaining jumps
+        least, most = np.inf, -np.inf
+        for k in range(first, last):
+            least, most = min(least, stairs[k]), max(most, stairs[k])
+        middle = 0.5 * (least + most)
+        middle = middle if middle < most else least
+        lower, fall = first, 0.0
+        for k in range(first, last):
+            if stairs[k] <= middle:
+                fall += falls[k]
+                stairs[k], stairs[lower] = stairs[lower], stairs[k]
+                falls[k], falls[lower] = falls[lower], falls[k]
+                lower += 1
+        if total - fall > goal:
+            total, first = total - fall, lower
+        elif least == most:
+            return least
+        else:
+            last = lower
+    return high
+
+
+@subroutine
+def best_level(box, residual, guess, unit):  # type: ignore[no-untyped-def]
+    """The level that minimises the sum of the losses for residuals target − score; the search starts at a guess.
+
+    Once the root of Σβ is bracketed, it is found by Newton's method safeguarded by bisection. For plain losses Σβ is a
+    step function of the level, and the root is searched for among the jumps between both ends.
+    """
+    total, slope = _pull_at(box, residual, guess)
+    sign = 1.0 if total > 0.0 else -1.0
+    here, there, reach = guess, guess, 1e-3 * unit
+    at_here = total
+    while sign * total > 0.0:
+        here, at_here = there, total
+        there = here + sign * (max(total * sign / slope, 1e-12 * reach) if slope > 0.0 else reach)
+        reach *= 4.0
+        total, slope = _pull_at(box, residual, there)
+        if reach > 1e30 * unit:
+            return guess
+    if here == there or total == 0.0:
+        return there
+    low, high = min(here, there), max(here, there)
+    if box.soft[0] == 0.0:
+        return _stair(box, residual, low, high, at_here if here < there else total, sign > 0.0)
     at = 0.5 * (low + high)
     for _ in range(_ROUNDS):
         total, slope = _pull_at(box, residual, at)
@@ -141,67 +201,3 @@ def _root(box, residual, low, high):  # type: ignore[no-untyped-def]
             break
         at = new
     return at
-
-
-@subroutine
-def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def]
-    """The level between two bounds at which Σβ changes its sign; of several, the one next to the start of the search.
-
-    As a function of the level, Σβ falls by `high` of a row at its residual − ε, and by −`low` at its residual + ε.
-    """
-    n, count = len(residual), 0
-    stairs, falls = np.empty(2 * n), np.empty(2 * n)
-    size = 0.0
-    for i in range(n):
-        size += box.high[i] - box.low[i]
-        if low < residual[i] - box.epsilon <= high and box.high[i] > 0.0:
-            stairs[count], falls[count] = residual[i] - box.epsilon, box.high[i]
-            count += 1
-        if low <= residual[i] + box.epsilon <= high and box.low[i] < 0.0:
-            stairs[count], falls[count] = residual[i] + box.epsilon, -box.low[i]
-            count += 1
-    total, _ = _pull_at(box, residual, low)
-    goal = 1e-14 * size if from_below else -1e-14 * size
-    while count > 0:  # bisection over the remaining jumps
-        least, most = stairs[:count].min(), stairs[:count].max()
-        middle = 0.5 * (least + most)
-        middle = middle if middle < most else least
-        lower, fall = 0, 0.0
-        for k in range(count):
-            if stairs[k] <= middle:
-                fall += falls[k]
-                stairs[k], stairs[lower] = stairs[lower], stairs[k]
-                falls[k], falls[lower] = falls[lower], falls[k]
-                lower += 1
-        if total - fall > goal:
-            total, count = total - fall, count - lower
-            stairs, falls = stairs[lower:], falls[lower:]
-        elif least == most:
-            return least
-        else:
-            count = lower
-    return high
-
-
-@loop
-def best_level(box, residual, guess, unit):  # type: ignore[no-untyped-def]
-    """The level that minimises the sum of the losses for residuals target − score; the search starts at a guess.
-
-    For plain losses Σβ is a step function of the level. Once the root is bracketed, it is searched for among the jumps
-    between both ends.
-    """
-    total, slope = _pull_at(box, residual, guess)
-    sign = 1.0 if total > 0.0 else -1.0
-    here, there, reach = guess, guess, 1e-3 * unit
-    while sign * total > 0.0:
-        here = there
-        there = here + sign * (max(total * sign / slope, 1e-12 * reach) if slope > 0.0 else reach)
-        reach *= 4.0
-        total, slope = _pull_at(box, residual, there)
-        if reach > 1e30 * unit:
-            return guess
-    if here == there or total == 0.0:
-        return there
-    if box.soft[0] > 0.0:
-        return _root(box, residual, min(here, there), max(here, there))
-    return _stair(box, residual, min(here, there), max(here, there), sign > 0.0)

@@ -1,46 +1,26 @@
-"""Compiled Newton's method on an augmented Lagrangian: `augmented_lagrangian` for small tables in memory."""
+"""Compiled Newton's method on an augmented Lagrangian: `augmented_lagrangian` for small tables in memory.
+
+Numba compiles a function again as a part of each function that calls it. To keep the first fit short,
+`augmented_newton` is therefore long, and what it calls calls only short functions. Counters that are passed on start as
+np.int64(0): a literal 0 would have a type of its own, for which the called function would be compiled once more.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from hiperplano.data.design import Array
 from hiperplano.solvers.rows_loops import loop, part, subroutine
 from hiperplano.solvers.svm.augmented_lagrangian import ROUNDS_PATIENCE, SHRINK
 from hiperplano.solvers.svm.compiled.box_loops import balance, follow, gain, is_free, loss
-from hiperplano.solvers.svm.compiled.step_loops import add_rows, conjugate_step, newton_step, row_products
+from hiperplano.solvers.svm.compiled.step_loops import add_rows, conjugate_step, newton_step
 from hiperplano.solvers.svm.newton import PATIENCE, SHORT
 from hiperplano.solvers.svm.smoothed import ROUNDING
 
 
-class Point(NamedTuple):
-    """A plane and its evaluation; entries of `numbers` are named below."""
-
-    coef: Array  # (d,), and the level after it: (d + 1,)
-    e: Array  # (n,): target − score
-    beta: Array  # (n,)
-    grad: Array  # (d + 1,)
-    numbers: Array
-
-
-LOSS, SLACK, REMAINING, MASS, FREE = range(5)
-
-
-@subroutine
-def _new_point(n, d):  # type: ignore[no-untyped-def]
-    return Point(np.zeros(d + 1), np.empty(n), np.empty(n), np.empty(d + 1), np.zeros(5))
-
-
-@subroutine
+@part
 def _copy(source, to):  # type: ignore[no-untyped-def]
-    for j in range(len(to.coef)):
-        to.coef[j], to.grad[j] = source.coef[j], source.grad[j]
-    for i in range(len(to.e)):
-        to.e[i], to.beta[i] = source.e[i], source.beta[i]
-    for k in range(len(to.numbers)):
-        to.numbers[k] = source.numbers[k]
+    for i in range(len(to)):
+        to[i] = source[i]
 
 
 @part
@@ -53,113 +33,123 @@ def _half_square(vector):  # type: ignore[no-untyped-def]
 
 
 @part
-def _objective(point):  # type: ignore[no-untyped-def]
-    return _half_square(point.coef) + point.numbers[LOSS]
-
-
-@part
 def _dot(left, right):  # type: ignore[no-untyped-def]
     total = 0.0
-    for j in range(len(left)):
+    for j in range(len(right)):
         total += left[j] * right[j]
     return total
 
 
 @subroutine
-def _set_residuals(x, box, point):  # type: ignore[no-untyped-def]
-    """target − score."""
-    d = x.shape[1]
-    row_products(x, point.coef[:d], point.e)
-    for i in range(len(point.e)):
-        point.e[i] = box.target[i] - (point.e[i] + point.coef[d])
+def _set_residuals(x, target, coef, e):  # type: ignore[no-untyped-def]
+    """e = target − score, four rows at a time, to reuse loaded coefficients."""
+    n, d, i = x.shape[0], x.shape[1], 0
+    level = coef[d]
+    while i + 4 <= n:
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            first += x[i, j] * coef[j]
+            second += x[i + 1, j] * coef[j]
+            third += x[i + 2, j] * coef[j]
+            fourth += x[i + 3, j] * coef[j]
+        e[i], e[i + 1] = target[i] - (first + level), target[i + 1] - (second + level)
+        e[i + 2], e[i + 3] = target[i + 2] - (third + level), target[i + 3] - (fourth + level)
+        i += 4
+    while i < n:
+        score = 0.0
+        for j in range(d):
+            score += x[i, j] * coef[j]
+        e[i] = target[i] - (score + level)
+        i += 1
 
 
 @subroutine
-def _sum_rows(x, box, point, work, given, centre, near, fit_intercept):  # type: ignore[no-untyped-def]
-    """Compute the dual variables from the residuals (unless `given`), the losses and the gradient."""
-    d = x.shape[1]
-    losses, slack, total, size, m = 0.0, 0.0, 0.0, 0.0, 0
-    # Three loops without branches: one loop with them took 1.25 times as long (2,000 rows of 8 columns).
-    if not given:
-        for i in range(len(point.e)):
-            point.beta[i] = follow(box, i, point.e[i], centre[i], near)
-    for i in range(len(point.e)):
-        e, beta = point.e[i], point.beta[i]
-        value = loss(box, i, e)
+def _set_dual_variables(box, e, centre, near, beta):  # type: ignore[no-untyped-def]
+    for i in range(len(e)):
+        beta[i] = follow(e[i], centre[i], near / box.weight[i], box.low[i], box.high[i], box.soft[i], box.epsilon)
+
+
+@subroutine
+def _sum_rows(x, box, coef, e, beta, fit_intercept, which, weight, grad):  # type: ignore[no-untyped-def]
+    """Losses and slack, Σ(loss − gain); the gradient is written to `grad`. `which` and `weight` are buffers."""
+    d, squared = x.shape[1], box.soft[0] > 0.0
+    losses, slack, total, size, m = 0.0, 0.0, 0.0, 0.0, np.int64(0)
+    # Two loops without branches: one loop with them took 1.25 times as long (2,000 rows of 8 columns).
+    for i in range(len(e)):
+        value = loss(e[i], box.low[i], box.high[i], box.soft[i], box.epsilon, squared)
         losses += value
-        slack += value - gain(box, i, e, beta)
-        total += beta
-        size += abs(beta)
-    for i in range(len(point.e)):
-        work.free[m], work.stiffness[m] = i, -point.beta[i]
-        m += point.beta[i] != 0.0
+        slack += value - gain(e[i], beta[i], box.soft[i], box.epsilon)
+        total += beta[i]
+        size += abs(beta[i])
+    for i in range(len(e)):
+        which[m], weight[m] = i, -beta[i]
+        m += beta[i] != 0.0
     for j in range(d):
-        point.grad[j] = point.coef[j]
-    add_rows(x, work.free[:m], work.stiffness, point.grad)
-    point.numbers[LOSS], point.numbers[SLACK] = losses, slack
-    point.grad[d] = -total if fit_intercept and abs(total) > ROUNDING * size else 0.0
-
-
-@part
-def _move(start, step, share, end):  # type: ignore[no-untyped-def]
-    for j in range(len(step)):
-        end.coef[j] = start.coef[j] + share * step[j]
+        grad[j] = coef[j]
+    add_rows(x, which, m, weight, grad)
+    grad[d] = -total if fit_intercept and abs(total) > ROUNDING * size else 0.0
+    return losses, slack
 
 
 @subroutine
-def _look_at_free_rows(x, box, point, near, free, stiffness, offset):  # type: ignore[no-untyped-def]
-    """Find the free rows, their mean and mass, and the approximate remaining decrease of the smoothed objective.
-
-    The latter is the mismatch, plus the cost of balancing the dual variables by a shift of those of free rows.
-    """
-    d = x.shape[1]
-    mass, m = 0.0, 0
-    for j in range(d):
+def _find_free_rows(x, box, beta, near, free, stiffness, offset):  # type: ignore[no-untyped-def]
+    """Write the free rows, their stiffness and weighted mean. Returns their number, and the sum of the stiffness."""
+    mass, m = 0.0, np.int64(0)
+    for j in range(len(offset)):
         offset[j] = 0.0
-    for i in range(len(point.beta)):
-        if is_free(box, i, point.beta[i]):
+    for i in range(len(beta)):
+        if is_free(beta[i], box.low[i], box.high[i], box.epsilon):
             stiffness[m] = 1.0 / (box.soft[i] + near / box.weight[i])
             free[m] = i
             mass += stiffness[m]
             m += 1
-    add_rows(x, free[:m], stiffness, offset)
+    add_rows(x, free, m, stiffness, offset)
     if mass > 0.0:
-        for j in range(d):
+        for j in range(len(offset)):
             offset[j] /= mass
-    remaining, excess = _half_square(point.grad), point.grad[d]
+    return m, mass
+
+
+@part
+def _remaining_decrease(grad, offset, mass):  # type: ignore[no-untyped-def]
+    """Approximate remaining decrease of the smoothed objective.
+
+    It is the mismatch, plus the cost of balancing the dual variables by a shift of those of free rows.
+    """
+    remaining, excess = _half_square(grad), grad[-1]
     if excess != 0.0:
-        remaining += 0.5 * excess**2 * (1.0 / mass + _dot(offset, offset)) if mass > 0.0 else np.inf
-    point.numbers[REMAINING], point.numbers[MASS], point.numbers[FREE] = remaining, mass, m
+        remaining += 0.5 * excess * excess * (1.0 / mass + _dot(offset, offset)) if mass > 0.0 else np.inf
+    return remaining
 
 
 @subroutine
-def _slope_along(box, start, end, step, share, centre, near):  # type: ignore[no-untyped-def]
-    """Directional derivative along a step, after a share of it, from the residuals at both ends."""
-    slope = 0.0
-    for j in range(len(step) - 1):
-        slope += (start.coef[j] + share * step[j]) * step[j]
-    for i in range(len(start.e)):
-        change = start.e[i] - end.e[i]
-        slope -= follow(box, i, start.e[i] - share * change, centre[i], near) * change
-    return slope
+def _least_share(box, coef, e, end_e, step, before, after, centre, near):  # type: ignore[no-untyped-def]
+    """Share of a step that lowers the slope of the objective along it to a fifth, or less (Illinois method).
 
-
-@subroutine
-def _least_share(box, start, end, step, before, after, centre, near):  # type: ignore[no-untyped-def]
-    """Share of a step that lowers the slope of the objective along it to a fifth, or less (Illinois method)."""
-    near_share, far_share, at_near, at_far = 0.0, 1.0, before, after
-    while at_far < 0.0:
-        near_share, at_near, far_share = far_share, at_far, 2.0 * far_share
-        at_far = _slope_along(box, start, end, step, far_share, centre, near)
-        if far_share > 1e30:
-            return near_share
-    share, side = far_share, 0
-    for _ in range(100):
-        share = (near_share * at_far - far_share * at_near) / (at_far - at_near)
-        slope = _slope_along(box, start, end, step, share, centre, near)
-        if abs(slope) <= 0.2 * abs(before) or far_share - near_share <= 0.01 * far_share:
-            break
-        if slope < 0.0:
+    The slope after a share of the step follows from the residuals at both ends. If it is still negative at the end,
+    the step is doubled until it is not.
+    """
+    near_share, far_share, at_near, at_far, share, side = 0.0, 1.0, before, after, 1.0, 0
+    for _ in range(200):
+        growing = at_far < 0.0
+        if growing:
+            near_share, at_near, far_share = far_share, at_far, 2.0 * far_share
+            if far_share > 1e30:
+                return near_share
+        share = far_share if growing else (near_share * at_far - far_share * at_near) / (at_far - at_near)
+        slope = 0.0
+        for j in range(len(step) - 1):
+            slope += (coef[j] + share * step[j]) * step[j]
+        for i in range(len(e)):
+            change = e[i] - end_e[i]
+            there = e[i] - share * change
+            proximity = near / box.weight[i]
+            slope -= change * follow(there, centre[i], proximity, box.low[i], box.high[i], box.soft[i], box.epsilon)
+        if growing:
+            at_far = slope
+        elif abs(slope) <= 0.2 * abs(before) or far_share - near_share <= 0.01 * far_share:
+            return share
+        elif slope < 0.0:
             near_share, at_near = share, slope
             at_far *= 0.5 if side == -1 else 1.0
             side = -1
@@ -179,141 +169,118 @@ def _allowed(slack, objective, tol, floor, smoothed):  # type: ignore[no-untyped
     return 0.1 * slack if slack > 0.7 * wanted else 0.3 * wanted
 
 
-@subroutine
-def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most, products):  # type: ignore[no-untyped-def]
-    """Newton steps until the remaining decrease is small enough.
-
-    Returns
-    -------
-    used : number of passes
-    solved : whether it is small enough
-    products : as given, or 0 once conjugate gradients have taken as long as a factorisation
-    """
-    least, smallest, since, used = np.inf, np.inf, 0, 0
-    smoothed = near > 0.0
-    while True:
-        _look_at_free_rows(x, box, now, near, work.free, work.stiffness, work.offset)
-        remaining, mass, n_free = now.numbers[REMAINING], now.numbers[MASS], int(now.numbers[FREE])
-        allowed = share * _allowed(now.numbers[SLACK], _objective(now), control.tol, control.floor, smoothed)
-        if remaining <= (allowed if fewest <= 0 else 0.0):
-            return used, True, products
-        fewest -= 1
-        if used >= most:
-            return used, False, products
-        step = work.step
-        if mass <= 0.0 and now.grad[-1] != 0.0:  # if no row is free, only the level moves, until some rows are
-            for j in range(len(step)):
-                step[j] = 0.0
-            step[-1] = -control.unit if now.grad[-1] > 0.0 else control.unit
-        else:
-            free, rows = work.free[:n_free], work.rows[:n_free]
-            slope = (work.stiffness, work.offset, mass, now.grad, control.fit_intercept)
-            if products and not conjugate_step(x, free, *slope, 0.1 * np.sqrt(allowed), products, step):
-                products = 0
-            if not products:
-                newton_step(x, free, rows, *slope, step)
-        before = _dot(now.grad, step)
-        if not before < 0.0:  # the slope is a rounding error
-            return used, remaining <= allowed, products
-        # While rows become free one by one, the remaining decrease stays the same, but the gain of steps shrinks.
-        since += 1
-        if remaining < 0.5 * least:
-            least, since = remaining, 0
-        if -before < 0.5 * smallest:
-            smallest, since = -before, 0
-        if since > PATIENCE:
-            return used, False, products
-        _move(now, step, 1.0, end)
-        _set_residuals(x, box, end)
-        _sum_rows(x, box, end, work, False, centre, near, control.fit_intercept)
-        used += 1
-        after = _dot(end.grad, step)
-        if not np.isfinite(after):
-            return used, False, products
-        if abs(after) > 0.5 * abs(before):
-            part_of_it = _least_share(box, now, end, step, before, after, centre, near)
-            _move(now, step, part_of_it, end)
-            _set_residuals(x, box, end)
-            _sum_rows(x, box, end, work, False, centre, near, control.fit_intercept)
-            used += 1
-            if part_of_it < SHORT:
-                return used, False, products
-        _copy(end, now)
-
-
-@subroutine
-def _certify(x, box, now, proof, work, fit_intercept):  # type: ignore[no-untyped-def]
-    """The gap of a plane with balanced dual variables, which are written to `proof`."""
-    _copy(now, proof)
-    if fit_intercept:
-        balance(box, proof.beta)
-    _sum_rows(x, box, proof, work, True, proof.beta, 0.0, fit_intercept)
-    gap = proof.numbers[SLACK] + _half_square(proof.grad)
-    return gap if np.isfinite(gap) else np.inf
-
-
-class Work(NamedTuple):
-    """Numbers of the free rows, a buffer for these rows, their stiffness and mean, and a step."""
-
-    free: Array
-    rows: Array
-    stiffness: Array
-    offset: Array
-    step: Array
-
-
 @loop
-def augmented_newton(x, box, control, coef, centre, width, products):  # type: ignore[no-untyped-def]
+def augmented_newton(x, box, control, start, centre, width, products):  # type: ignore[no-untyped-def]
     """Minimise ½‖coef‖² + Σ losses up to a gap of tol·objective + floor.
 
     Parameters
     ----------
     x : float64 of shape (n, d), contiguous
-    coef : float64 of shape (d + 1,), coefficients and level to start from
+    start : float64 of shape (d + 1,), coefficients and level to start from
     centre : float64 of shape (n,), dual variables to start from; overwritten
     width : float
         Width of the smoothing in the first round, in units of the scores; 0 for squared losses.
-    products : int
-        Cost of a factorisation, in products with the free rows, before which conjugate gradients are tried; 0 to factor
-        at once.
+    products : int or None
+        Cost of a factorisation, in products with the free rows, before which conjugate gradients are tried. None to
+        factor at once: conjugate gradients are then not compiled.
 
     Returns
     -------
     coef, beta, objective, gap, passes
     """
     n, d = x.shape
-    now, end, best = _new_point(n, d), _new_point(n, d), _new_point(n, d)
-    work = Work(np.empty(n, dtype=np.int64), np.empty((n, d)), np.empty(n), np.zeros(d), np.zeros(d + 1))
-    for j in range(d + 1):
-        now.coef[j] = coef[j]
-    _set_residuals(x, box, now)
+    fit_intercept, tol, floor = control.fit_intercept, control.tol, control.floor
+    # A plane, its residuals, dual variables and gradient; the same at the end of a step; and for the best plane.
+    coef, e, beta, grad = np.empty(d + 1), np.empty(n), np.empty(n), np.empty(d + 1)
+    end_coef, end_e, end_beta, end_grad = np.empty(d + 1), np.empty(n), np.empty(n), np.empty(d + 1)
+    best_coef, best_e, best_beta = np.empty(d + 1), np.empty(n), np.empty(n)
+    step, offset = np.empty(d + 1), np.empty(d)
+    free, stiffness = np.empty(n, dtype=np.int64), np.empty(n)
+    _copy(start, coef)
+    _set_residuals(x, box.target, coef, e)
     used, share, shrink, last = 1, 1.0 if width > 0.0 else 0.5, SHRINK, width
-    least, since, known = np.inf, 0, False
+    least, rounds, known, conjugate = np.inf, 0, False, True
     while True:
         near = width / control.bound
-        _sum_rows(x, box, now, work, False, centre, near, control.fit_intercept)
+        _set_dual_variables(box, e, centre, near, beta)
+        losses, slack = _sum_rows(x, box, coef, e, beta, fit_intercept, free, stiffness, grad)
         fewest, most = 1 if width > 0.0 else 0, control.most - used
-        passes, solved, products = _minimise(
-            x, box, now, end, work, centre, near, control, share, fewest, most, products
-        )
+        smallest, smallest_gain, since, passes, solved = np.inf, np.inf, 0, 0, False
+        while True:  # Newton steps until the remaining decrease is small enough
+            m, mass = _find_free_rows(x, box, beta, near, free, stiffness, offset)
+            remaining = _remaining_decrease(grad, offset, mass)
+            allowed = share * _allowed(slack, _half_square(coef) + losses, tol, floor, near > 0.0)
+            solved = remaining <= (allowed if fewest <= 0 else 0.0)
+            if solved or passes >= most:
+                break
+            fewest -= 1
+            if mass <= 0.0 and grad[d] != 0.0:  # if no row is free, only the level moves, until some rows are
+                for j in range(d):
+                    step[j] = 0.0
+                step[d] = -control.unit if grad[d] > 0.0 else control.unit
+            else:
+                stepped = False
+                if products is not None and conjugate:
+                    enough = 0.1 * np.sqrt(allowed)
+                    stepped = conjugate_step(
+                        x, free, m, stiffness, offset, mass, grad, fit_intercept, enough, products, step
+                    )
+                    conjugate = stepped
+                if not stepped:
+                    newton_step(x, free, m, stiffness, offset, mass, grad, fit_intercept, step)
+            before = _dot(grad, step)
+            if not before < 0.0:  # the slope is a rounding error
+                solved = remaining <= allowed
+                break
+            # While rows become free one by one, the remaining decrease stays the same, but the gain of steps shrinks.
+            since += 1
+            if remaining < 0.5 * smallest:
+                smallest, since = remaining, 0
+            if -before < 0.5 * smallest_gain:
+                smallest_gain, since = -before, 0
+            if since > PATIENCE:
+                break
+            moved = 1.0
+            for attempt in range(2):  # the whole step, and the result of a line search if that is too long or short
+                for j in range(d + 1):
+                    end_coef[j] = coef[j] + moved * step[j]
+                _set_residuals(x, box.target, end_coef, end_e)
+                _set_dual_variables(box, end_e, centre, near, end_beta)
+                sums = _sum_rows(x, box, end_coef, end_e, end_beta, fit_intercept, free, stiffness, end_grad)
+                passes += 1
+                after = _dot(end_grad, step)
+                if attempt == 1 or abs(after) <= 0.5 * abs(before) or not np.isfinite(after):
+                    break
+                moved = _least_share(box, coef, e, end_e, step, before, after, centre, near)
+            if not np.isfinite(after) or moved < SHORT:
+                break
+            losses, slack = sums
+            coef, end_coef, e, end_e = end_coef, coef, end_e, e
+            beta, end_beta, grad, end_grad = end_beta, beta, end_grad, grad
         used += passes
-        remaining, objective = now.numbers[SLACK] + now.numbers[REMAINING], _objective(now)
-        wanted = control.tol * objective + control.floor
-        since = 0 if remaining < 0.8 * least else since + 1
+        remaining += slack
+        wanted = tol * (_half_square(coef) + losses) + floor
+        rounds = 0 if remaining < 0.8 * least else rounds + 1
         if remaining < least or not known:
-            _copy(now, best)
+            _copy(coef, best_coef)
+            _copy(e, best_e)
+            _copy(beta, best_beta)
             least = remaining
-        ended = used >= control.most or since > ROUNDS_PATIENCE or (width == 0.0 and not solved)
+        ended = used >= control.most or rounds > ROUNDS_PATIENCE or (width == 0.0 and not solved)
         if remaining <= wanted or ended or width == 0.0:
-            gap = _certify(x, box, best, end, work, control.fit_intercept)
+            _copy(best_beta, end_beta)
+            if fit_intercept:
+                balance(box, end_beta)
+            losses, slack = _sum_rows(x, box, best_coef, best_e, end_beta, fit_intercept, free, stiffness, end_grad)
+            gap = slack + _half_square(end_grad)
             used += 1
             if gap <= wanted or ended:
-                return end.coef, end.beta, _objective(end), gap, used
+                objective = _half_square(best_coef) + losses
+                return best_coef, end_beta, objective, gap if np.isfinite(gap) else np.inf, used
         if width == 0.0:
             share *= 0.1
         elif solved:
-            for i in range(n):
-                centre[i] = now.beta[i]
+            _copy(beta, centre)
             known = True
             width, last = width / shrink, width
         elif known:  # the width shrank too fast: go back half the way, and shrink it more slowly

@@ -128,7 +128,7 @@ class Search:
         centre = self.found.beta.copy() if self.methods else middle(self.box)
         self._note("newton")
         width = WIDE * control.unit if plain else 0.0
-        products = 0 if control.tol <= _EXACT else products_before_factor(n, d)
+        products = None if control.tol <= _EXACT else products_before_factor(n, d) or None
         found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width, products))
         self._take(found)
         if self.proved:

@@ -9,11 +9,12 @@ from hiperplano.solvers.svm.compiled.normal_equations import JITTER
 from hiperplano.solvers.svm.curvature import ROUGH
 
 
-@subroutine
-def solve_positive(matrix, right):  # type: ignore[no-untyped-def]
-    """Solve a positive definite system by Cholesky; both arguments are overwritten.
+@part
+def _solve_positive(matrix, right):  # type: ignore[no-untyped-def]
+    """Solve a positive definite system, of which the lower triangle is given, by Cholesky.
 
-    The matrix is scaled to a unit diagonal, so that columns of any scale keep their digits.
+    Both arguments are overwritten. The matrix is scaled to a unit diagonal, so that columns of any scale keep their
+    digits.
     """
     size = len(right)
     scale = np.empty(size)
@@ -37,89 +38,66 @@ def solve_positive(matrix, right):  # type: ignore[no-untyped-def]
         right[j] *= scale[j]
 
 
-@subroutine
-def row_products(x, p, out):  # type: ignore[no-untyped-def]
-    """out = x·p, four rows at a time, to reuse loaded numbers of `p`."""
-    n, d, i = x.shape[0], x.shape[1], 0
-    while i + 4 <= n:
-        a, b, c, e = 0.0, 0.0, 0.0, 0.0
-        for j in range(d):
-            a += x[i, j] * p[j]
-            b += x[i + 1, j] * p[j]
-            c += x[i + 2, j] * p[j]
-            e += x[i + 3, j] * p[j]
-        out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, e
-        i += 4
-    while i < n:
-        a = 0.0
-        for j in range(d):
-            a += x[i, j] * p[j]
-        out[i] = a
-        i += 1
-
-
-@subroutine
-def add_rows(x, which, weight, out):  # type: ignore[no-untyped-def]
-    """out += Σ weight[k]·x[which[k]], four rows at a time; `out` may be longer than a row."""
-    m, d, k = len(which), x.shape[1], 0
+@part
+def add_rows(x, which, m, weight, out):  # type: ignore[no-untyped-def]
+    """out += Σ weight[k]·x[which[k]] over k < m, four rows at a time; `out` may be longer than a row."""
+    d, k = x.shape[1], 0
     while k + 4 <= m:
-        first, second, third, fourth = x[which[k]], x[which[k + 1]], x[which[k + 2]], x[which[k + 3]]
+        first, second, third, fourth = which[k], which[k + 1], which[k + 2], which[k + 3]
         a, b, c, e = weight[k], weight[k + 1], weight[k + 2], weight[k + 3]
         for j in range(d):
-            out[j] += a * first[j] + b * second[j] + c * third[j] + e * fourth[j]
+            out[j] += a * x[first, j] + b * x[second, j] + c * x[third, j] + e * x[fourth, j]
         k += 4
     while k < m:
-        row = x[which[k]]
         for j in range(d):
-            out[j] += weight[k] * row[j]
+            out[j] += weight[k] * x[which[k], j]
         k += 1
 
 
-@subroutine
-def _add_squares(x, which, weight, out):  # type: ignore[no-untyped-def]
-    """out += Σ weight[k]·x[which[k]]², two rows at a time."""
-    m, d, k = len(which), x.shape[1], 0
+@part
+def _add_squares(x, which, m, weight, out):  # type: ignore[no-untyped-def]
+    """out += Σ weight[k]·x[which[k]]² over k < m, two rows at a time."""
+    d, k = x.shape[1], 0
     while k + 2 <= m:
-        first, second, a, b = x[which[k]], x[which[k + 1]], weight[k], weight[k + 1]
+        first, second, a, b = which[k], which[k + 1], weight[k], weight[k + 1]
         for j in range(d):
-            out[j] += a * first[j] * first[j] + b * second[j] * second[j]
+            out[j] += a * x[first, j] * x[first, j] + b * x[second, j] * x[second, j]
         k += 2
     if k < m:
         for j in range(d):
             out[j] += weight[k] * x[which[k], j] * x[which[k], j]
 
 
-@subroutine
-def _free_product(x, free, stiffness, p, out):  # type: ignore[no-untyped-def]
+@part
+def _free_product(x, free, m, stiffness, p, out):  # type: ignore[no-untyped-def]
     """out = Σ stiffness·x·(x·p) over the free rows, four at a time, to reuse loaded numbers of `p` and `out`."""
-    m, d, k = len(free), len(p), 0
+    d, k = len(p), 0
     for j in range(d):
         out[j] = 0.0
     while k + 4 <= m:
-        first, second, third, fourth = x[free[k]], x[free[k + 1]], x[free[k + 2]], x[free[k + 3]]
+        first, second, third, fourth = free[k], free[k + 1], free[k + 2], free[k + 3]
         a, b, c, e = 0.0, 0.0, 0.0, 0.0
         for j in range(d):
-            a += first[j] * p[j]
-            b += second[j] * p[j]
-            c += third[j] * p[j]
-            e += fourth[j] * p[j]
+            a += x[first, j] * p[j]
+            b += x[second, j] * p[j]
+            c += x[third, j] * p[j]
+            e += x[fourth, j] * p[j]
         a, b, c, e = a * stiffness[k], b * stiffness[k + 1], c * stiffness[k + 2], e * stiffness[k + 3]
         for j in range(d):
-            out[j] += a * first[j] + b * second[j] + c * third[j] + e * fourth[j]
+            out[j] += a * x[first, j] + b * x[second, j] + c * x[third, j] + e * x[fourth, j]
         k += 4
     while k < m:
-        row = x[free[k]]
-        a = 0.0
+        row, a = free[k], 0.0
         for j in range(d):
-            a += row[j] * p[j]
+            a += x[row, j] * p[j]
         a *= stiffness[k]
         for j in range(d):
-            out[j] += a * row[j]
+            out[j] += a * x[row, j]
         k += 1
 
 
 @subroutine
-def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough, most, step):  # type: ignore[no-untyped-def]
+def conjugate_step(x, free, m, stiffness, offset, mass, grad, fit_intercept, enough, most, step):  # type: ignore[no-untyped-def]
     """`newton_step` by conjugate gradients, preconditioned by the diagonal, with products with the free rows.
 
     Returns
@@ -132,7 +110,7 @@ def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough
     share = mass if level else 0.0
     inverse, image = np.zeros(d), np.empty(d)
     residual, direction, found = np.empty(d), np.empty(d), np.zeros(d)
-    _add_squares(x, free, stiffness, inverse)
+    _add_squares(x, free, m, stiffness, inverse)
     square, length = 0.0, 0.0
     for j in range(d):
         inverse[j] = 1.0 / (1.0 + max(inverse[j] - share * offset[j] * offset[j], 0.0))
@@ -145,7 +123,7 @@ def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough
         if used >= most:
             return False
         used += 1
-        _free_product(x, free, stiffness, direction, image)
+        _free_product(x, free, m, stiffness, direction, image)
         along = 0.0
         for j in range(d):
             along += offset[j] * direction[j]
@@ -179,43 +157,46 @@ def _set_step(change, offset, mass, grad, level, step):  # type: ignore[no-untyp
 
 
 @subroutine
-def newton_step(x, free, rows, stiffness, offset, mass, grad, fit_intercept, step):  # type: ignore[no-untyped-def]
+def newton_step(x, free, m, stiffness, offset, mass, grad, fit_intercept, step):  # type: ignore[no-untyped-def]
     """Minimum of the quadratic with this gradient and the Hessian I + Σ stiffness·[x, 1]ᵀ[x, 1]; I without the level.
 
-    The level is eliminated, which centres the rows.
+    The level is eliminated, which centres the rows. The equations are those of the columns, or of the free rows if
+    these are fewer (Woodbury identity).
 
     Parameters
     ----------
-    free : int64 of shape (m,), numbers of the free rows
-    rows : float64 of shape (m, d), buffer for these rows
+    free : int64 of shape (n,), numbers of the free rows, of which there are m
     offset, mass : mean of the rows weighted by stiffness, and sum of the stiffness
     grad, step : float64 of shape (d + 1,)
     """
-    m, d = rows.shape
+    d = x.shape[1]
     level = fit_intercept and mass > 0.0
-    right, mean = np.empty(d), np.empty(d)
+    in_columns = m >= d
+    size, length = (d, m) if in_columns else (m, d)
+    right, found, rows = np.empty(d), np.empty(size), np.empty((length, size))
     for j in range(d):
-        mean[j] = offset[j] if level else 0.0
         right[j] = -grad[j] + (grad[d] * offset[j] if level else 0.0)
     for i in range(m):
-        row, root = x[free[i]], np.sqrt(stiffness[i])
-        for j in range(d):
-            rows[i, j] = root * (row[j] - mean[j])
-    if m >= d:
-        matrix = np.dot(rows.T, rows)
-        for j in range(d):
-            matrix[j, j] += 1.0
-        solve_positive(matrix, right)
-    elif m > 0:
-        matrix = np.dot(rows, rows.T)
-        for i in range(m):
-            matrix[i, i] += 1.0
-        pull = np.zeros(m)
-        for i in range(m):
+        root, row = np.sqrt(stiffness[i]), free[i]
+        if in_columns:
             for j in range(d):
-                pull[i] += rows[i, j] * right[j]
-        solve_positive(matrix, pull)
-        for i in range(m):
+                rows[i, j] = root * (x[row, j] - (offset[j] if level else 0.0))
+        else:  # transposed, so that one product serves both: two would take half a second more to compile
             for j in range(d):
-                right[j] -= pull[i] * rows[i, j]
+                rows[j, i] = root * (x[row, j] - (offset[j] if level else 0.0))
+    matrix = np.dot(rows.T, rows)
+    for i in range(size):
+        matrix[i, i] += 1.0
+        found[i] = right[i] if in_columns else 0.0
+    if not in_columns:
+        for j in range(d):
+            for i in range(size):
+                found[i] += rows[j, i] * right[j]
+    _solve_positive(matrix, found)
+    for j in range(d):
+        if in_columns:
+            right[j] = found[j]
+        else:
+            for i in range(size):
+                right[j] -= rows[j, i] * found[i]
     _set_step(right, offset, mass, grad, level, step)
