@@ -130,9 +130,15 @@ class Costs:
         """The same for dense float32 rows, which are converted to float64 in every step."""
         return self.square_product + float(self.n_rows) * self.n_columns * _CAST
 
-    def affordable_steps(self, other: float, n_targets: int = 1) -> float:
-        """Most steps of conjugate gradients for each target before the other method, of this cost, is used instead."""
-        return _PATIENCE * other / (self.square_product * n_targets)
+    def affordable_steps(self, other: float, step: float | None = None) -> float:
+        """Most steps of conjugate gradients before another method is used instead.
+
+        Parameters
+        ----------
+        other, step : float
+            Costs of the other method and of one step, by default for one target.
+        """
+        return _PATIENCE * other / (self.square_product if step is None else step)
 
     def profitable_steps(self, other: float, step: float) -> float:
         """Most steps of conjugate gradients that cost less than the other method; 0 if an estimate would not pay.

@@ -16,7 +16,8 @@ def table(kind):
         "far": x + 100,
         "scales": x * np.logspace(-5, 5, D),
         "alike": 0.4 * x + rng.standard_normal((N, 1)),
-        "too alike": 1e-3 * x + rng.standard_normal((N, 1)),
+        "nearly equal": 5e-3 * x + rng.standard_normal((N, 1)),
+        "too alike": 1e-4 * x + rng.standard_normal((N, 1)),
         "too large": x * 1e20,
         "constant": np.column_stack([x[:, 1:], np.full(N, 3.0)]),
     }[kind].astype(np.float32)
@@ -24,10 +25,12 @@ def table(kind):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("kind", ["plain", "far", "scales", "alike", "too alike", "too large", "constant"])
+@pytest.mark.parametrize(
+    "kind", ["plain", "far", "scales", "alike", "nearly equal", "too alike", "too large", "constant"]
+)
 def test_coefficients_are_those_of_float64(kind, fit_intercept):
     x, y, weight = table(kind)
-    model = Ridge(alpha=0.1, fit_intercept=fit_intercept)
+    model = Ridge(alpha=1e-4 if kind == "too alike" else 0.1, fit_intercept=fit_intercept)
     wanted = model.fit(x.astype(np.float64), y, weight).solution_
     found = model.fit(x, y, weight).solution_
     difficult = kind in ("too alike", "too large") or (kind == "constant" and fit_intercept)
@@ -90,3 +93,35 @@ def test_float64_rows_multiplied_in_float32_lose_no_digits(kind, fit_intercept, 
     if fit_intercept:
         level = np.average(y, weights=weight) - np.average(x, axis=0, weights=weight) @ (z / size)
         np.testing.assert_allclose(found.intercept[0], level, rtol=1e-8)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_correlated_columns_with_a_penalty_need_no_orthogonal_factorisation(dtype, fit_intercept):
+    rng = np.random.default_rng(2)
+    x = (0.02 * rng.standard_normal((N, D)) + rng.standard_normal((N, 1))).astype(dtype)
+    y = x[:, 0] - x[:, 1] + rng.standard_normal(N) + 5
+    found = Ridge(alpha=0.01, fit_intercept=fit_intercept).fit(x, y).solution_
+    assert found.condition > 1e3
+    assert "normal equations" in found.method
+    assert "refined" in found.method
+    rows = x.astype(np.float64) - (x.mean(axis=0, dtype=np.float64) if fit_intercept else 0.0)
+    stacked = np.vstack([rows, 0.1 * np.eye(D)])
+    wanted = np.linalg.lstsq(stacked, np.append(y - (y.mean() if fit_intercept else 0.0), np.zeros(D)))[0]
+    np.testing.assert_allclose(found.coef[0], wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
+    exact = Ridge(alpha=0.01, fit_intercept=fit_intercept, solver="gram").fit(x, y).solution_
+    assert "orthogonal" in exact.method  # which standard errors need
+    np.testing.assert_allclose(found.intercept, exact.intercept, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("alpha", "steps"), [(1.0, False), (1e6, True)])
+def test_steps_on_float32_rows_are_not_tried_where_a_factorisation_is_expected_to_be_faster(alpha, steps):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((1600, 520)).astype(np.float32)
+    y = x[:, 0] + rng.standard_normal(1600)
+    found = Ridge(alpha=alpha).fit(x, y).solution_
+    assert (found.method == "conjugate gradients") is steps
+    assert ("float32" in found.method) is not steps
+    centred = x - x.mean(axis=0, dtype=np.float64)
+    wanted = np.linalg.solve(centred.T @ centred + alpha * np.eye(520), centred.T @ (y - y.mean()))
+    np.testing.assert_allclose(found.coef[0], wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())

@@ -108,7 +108,7 @@ def _solve(
         fit_intercept=fit_intercept,
         positive=positive,
         orthogonal=solver == "qr",
-        single=free,
+        inaccurate_factor=free,
         sums=known,
     )
 
@@ -134,7 +134,9 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
     if not (design.is_sparse or penalised):
         return None
     costs = Costs.of(design, 1)
-    if design.n_columns <= _MOST_KEPT and not _steps_pay(design, alpha, fit_intercept, tol, costs):
+    # Steps convert float32 rows each time, and products of their columns take half the time: steps seldom pay.
+    tall_single = _is_single(design) and design.n_rows >= design.n_columns and fits_in_memory(design)
+    if (design.n_columns <= _MOST_KEPT or tall_single) and not _steps_pay(design, alpha, fit_intercept, tol, costs):
         return None
     if design.n_rows >= design.n_columns:
         return _by_steps_of_columns(design, alpha, fit_intercept, tol, costs)
@@ -162,12 +164,22 @@ def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, co
     """
     if not isinstance(design, InMemory):
         return False
-    single = design.dtype == np.float32 and not design.is_sparse
-    step = (costs.square_product_of_singles if single else costs.square_product) * design.n_targets
+    factor, step = _factor_and_step(design, costs)
     if design.n_rows < design.n_columns:
         return design.is_sparse and replace(costs, density=1.0).row_products > costs.fewest_steps(step)
-    most = costs.profitable_steps(costs.rounded_hessian if single else costs.hessian, step)
+    most = costs.profitable_steps(factor, step)
     return most > 0 and expected_steps(design, float(alpha.min()), fit_intercept, tol, most) <= most
+
+
+def _factor_and_step(design: Design, costs: Costs) -> tuple[float, float]:
+    """Costs of a factorisation of XᵀX, and of a step of conjugate gradients for every target."""
+    if _is_single(design):
+        return costs.rounded_hessian, costs.square_product_of_singles * design.n_targets
+    return costs.hessian, costs.square_product * design.n_targets
+
+
+def _is_single(design: Design) -> bool:
+    return not design.is_sparse and design.dtype == np.float32
 
 
 def _by_steps_of_columns(
@@ -177,8 +189,9 @@ def _by_steps_of_columns(
 
     If rows seldom share a column, a sparse factorisation is tried once conjugate gradients have cost as much.
     """
-    fits, affordable = fits_in_memory(design), partial(costs.affordable_steps, n_targets=design.n_targets)
-    steps = int(affordable(costs.hessian)) if fits else 10 * design.n_columns
+    factor, step = _factor_and_step(design, costs)
+    fits, affordable = fits_in_memory(design), partial(costs.affordable_steps, step=step)
+    steps = int(affordable(factor)) if fits else 10 * design.n_columns
 
     def trial(most: int) -> LeastSquaresSolution | None:
         found = conjugate_least_squares(

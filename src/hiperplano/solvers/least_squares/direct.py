@@ -23,14 +23,14 @@ from hiperplano.linalg.dependent.columns import by_independent_columns
 from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.orthogonal import Directions, all_present, dependent_columns, directions
-from hiperplano.linalg.triangular import EPS, Columns, Factor
+from hiperplano.linalg.triangular import EPS, MAX_GRAM_CONDITION, Columns, Factor
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.gradient import Refined, refine_by_gradients
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations, residual_squares
 from hiperplano.solvers.least_squares.orthogonal import Factorised, factor_of_gram, factor_of_rows
 from hiperplano.solvers.least_squares.refine import Refinement
 from hiperplano.solvers.least_squares.single import equations_in_single, factor_in_single, suits_single
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.least_squares.solution import MOST_FACTORED_PENALISED, LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.solution import digits_of
 
 _ENOUGH = 1e-12  # relative error up to which a solution of the normal equations is not refined
@@ -64,7 +64,7 @@ def least_squares(
     fit_intercept: bool = True,
     positive: bool = False,
     orthogonal: bool = False,
-    single: bool = False,
+    inaccurate_factor: bool = False,
     sums: NormalEquations | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖², for every target.
@@ -76,13 +76,14 @@ def least_squares(
         Constrain the coefficients to be non-negative.
     orthogonal : bool
         Use the orthogonal factorisation at once.
-    single : bool
-        Whether products of columns may be computed in float32, which makes standard errors less accurate.
+    inaccurate_factor : bool
+        Whether products of columns may be computed in float32, and many strongly correlated columns with a penalty
+        solved by their Gram matrix. Refinement restores the digits of the coefficients, but not of standard errors.
     sums : NormalEquations, optional
         Normal equations of the rows without a penalty, if they are known.
     """
     with one_blas_thread():
-        if single and sums is None and not positive and suits_single(design, alpha, fit_intercept):
+        if inaccurate_factor and sums is None and not positive and suits_single(design, alpha, fit_intercept):
             found = _in_single(design, alpha, fit_intercept)
             if found is not None:
                 return found
@@ -91,9 +92,10 @@ def least_squares(
         intercept = np.empty(design.n_targets)
         worst: _Answer | None = None
         strengths = set(alpha.tolist())
+        refined = inaccurate_factor and not positive and design.n_columns > MOST_FACTORED_PENALISED
         for strength in strengths:
             which = slice(None) if len(strengths) == 1 else np.flatnonzero(alpha == strength)
-            answer = _solve(design, plain, which, strength, fit_intercept, positive, orthogonal)
+            answer = _solve(design, plain, which, strength, fit_intercept, positive, orthogonal, refined)
             coef[which] = answer.coef
             worst = answer if worst is None or answer.digits < worst.digits else worst
             intercept[which] = _centre(plain, which, answer.coef) if answer.intercept is None else answer.intercept
@@ -143,10 +145,20 @@ def _solve(
     fit_intercept: bool,
     positive: bool,
     orthogonal: bool,
+    refined: bool,
 ) -> _Answer:
-    """Solution for the targets in `which`, with what standard errors will need."""
+    """Solution for the targets in `which`, with what standard errors will need.
+
+    If `refined`, a Gram matrix with a penalty may be too inaccurate for standard errors.
+    """
     equations = plain.penalised(alpha)
-    factored = None if orthogonal else factor_of_gram(equations)
+    most = _ENOUGH_PENALISED / EPS if refined and alpha else MAX_GRAM_CONDITION
+    factored = None if orthogonal else factor_of_gram(equations, most)
+    if factored is not None and factored.factor.condition > MAX_GRAM_CONDITION:
+        corrected = _by_gradients(design, plain, equations, factored.factor, which, alpha, fit_intercept)
+        if corrected is not None:
+            return _refined(*corrected, _NORMAL_REFINED, factored.factor, np.flatnonzero(plain.scale == 0))
+        factored = None
     if factored is None and not (orthogonal or positive or alpha):
         shortest = _by_independent_columns(design, equations, which, fit_intercept)
         if shortest is not None:
@@ -202,12 +214,12 @@ def _unique(
             return _Answer(coef, _NORMAL, 1, digits_of(error), gap, rank, factor, constant, _BY_NORMAL, intercept)
         found = _by_gradients(design, plain, equations, factor, which, alpha, fit_intercept) if alpha else None
         if found is not None:
-            return _refined(*found, Message("normal equations, refined"), factor, constant)
+            return _refined(*found, _NORMAL_REFINED, factor, constant)
     numbers = np.arange(design.n_targets)[which]
     refinement = Refinement.of(design, equations, factor, alpha, fit_intercept)
     refined = [refinement.refine(start, int(target)) for start, target in zip(coef, numbers, strict=True)]
     error = max(one.error for one in refined)
-    method = Message("normal equations, refined") if factored.squared else Message("orthogonal factorisation, refined")
+    method = _NORMAL_REFINED if factored.squared else Message("orthogonal factorisation, refined")
     return _Answer(
         np.stack([one.coef for one in refined]),
         method,
@@ -371,5 +383,5 @@ def _solved_by(method: Message) -> Message:
     return Message("Solved by {method}", method=method)
 
 
-_NORMAL = Message("normal equations")
+_NORMAL, _NORMAL_REFINED = Message("normal equations"), Message("normal equations, refined")
 _BY_NORMAL = _solved_by(_NORMAL)

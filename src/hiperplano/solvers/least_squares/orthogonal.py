@@ -91,10 +91,10 @@ def factorise(
     return found or factor_of_rows(design, equations, alpha, fit_intercept)
 
 
-def factor_of_gram(equations: NormalEquations) -> Factorised | None:
-    """The factor of the Gram matrix; None if that is not accurate enough."""
+def factor_of_gram(equations: NormalEquations, most: float = MAX_GRAM_CONDITION) -> Factorised | None:
+    """The factor of the Gram matrix; None if the condition number of the columns is larger than `most`."""
     factor = cholesky(equations.gram, equations.scale)
-    if factor is None or factor.condition > MAX_GRAM_CONDITION:
+    if factor is None or factor.condition > most:
         return None
     return Factorised(factor, factor.forward(equations.cross), bare=None)
 
