@@ -69,7 +69,6 @@ def cholesky(gram: Array, scale: Array, rounding: float = EPS) -> Factor | None:
     Parameters
     ----------
     gram : ndarray of shape (d, d)
-        Factored in its own precision, float32 or float64.
     scale : ndarray of shape (d,)
         Factors by which the columns were multiplied.
     rounding : float
@@ -80,15 +79,11 @@ def cholesky(gram: Array, scale: Array, rounding: float = EPS) -> Factor | None:
     Factor or None
         None if rounding makes the matrix indefinite.
     """
-    if gram.dtype == np.float32:
-        factor, condition, norm = lapack.spotrf, lapack.spocon, lapack.slange
-    else:
-        factor, condition, norm = lapack.dpotrf, lapack.dpocon, lapack.dlange
-    upper, failed = factor(gram.T, lower=0, clean=1)  # the transpose avoids a conversion to column-major order
+    upper, failed = lapack.dpotrf(gram.T, lower=0, clean=1)  # the transpose avoids a conversion to column-major order
     if failed:
         return None
-    rcond, _ = condition(upper, norm("1", gram.T), uplo="U")
-    return Factor(np.asarray(upper, dtype=np.float64), scale, float(max(rcond, 1e-300)) ** -0.5, rounding)
+    rcond, _ = lapack.dpocon(upper, lapack.dlange("1", gram.T), uplo="U")
+    return Factor(upper, scale, float(max(rcond, 1e-300)) ** -0.5, rounding)
 
 
 def from_triangle(upper: Array, scale: Array) -> Factor:
