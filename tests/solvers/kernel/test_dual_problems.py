@@ -19,6 +19,7 @@ from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram, WorkingGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
+from hiperplano.solvers.kernel.svm.planes.exact_duals import exact_duals
 from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.small import free_loops
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
@@ -325,3 +326,11 @@ def test_the_flat_problems_of_all_pairs_are_those_of_each_pair():
             np.testing.assert_array_equal(getattr(together, name)[own], getattr(single, name))
         first, second = pairs.slices(k)
         np.testing.assert_array_equal(pairs.machine_slices[k], [first.start, first.stop - first.start, second.start])
+
+
+def test_dual_variables_at_their_bounds_are_left_there():
+    """On other machines, this plane through no row was divided by 0."""
+    problem = DualProblem.classification(np.array([-1.0, 1.0, 1.0, -1.0]), np.ones(4))
+    features, beta = np.array([[1e20, 1.0], [1e-20, 2.0], [3.0, 0.0], [4.0, 1.0]]), np.array([-1.0, 1.0, 0.0, 0.0])
+    kept = exact_duals(problem, features, beta * (1.0 - 1e-12), np.array([1e-60, 1e-90, 0.0]))
+    np.testing.assert_array_equal(kept, beta)

@@ -33,6 +33,8 @@ def exact_duals(problem: DualProblem, features: Array, beta: Array, plane: Array
     beta = np.where(np.abs(beta) <= near, 0.0, beta)
     beta = np.where(problem.high - beta <= near, problem.high, np.where(beta - problem.low <= near, problem.low, beta))
     free = np.flatnonzero(problem.free(beta))
+    if not len(free):
+        return beta
     columns = np.column_stack([features, np.ones(len(features))])
     margin = problem.target[free] - problem.width * np.sign(beta[free])
     bound = beta.copy()
