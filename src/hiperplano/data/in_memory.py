@@ -29,6 +29,9 @@ _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
 _SHORT_ROW = 16  # mean entries per row up to which a branch misprediction at its end costs as much as its product
 _LONG_ROWS = 2**16  # rows of a block if only vectors are read
 _LONG_ENTRIES = 2**19  # least entries of a block of sparse rows that stays sparse
+# Rows of a dense block for each of its columns if it returns a d × d matrix. Writing and adding this takes as long as the
+# products of some hundred rows; longer blocks save 10% of the time of XᵀX with 600 columns, and 20% with 2,000.
+_PER_COLUMN = 2
 _PER_SUM = 2  # least entries of such a block per number of its sums, so that adding these costs little
 
 
@@ -160,9 +163,12 @@ class InMemory(Design):
             sums = self.n_columns**2 if getattr(statistic, "sums_squares", False) else self.n_columns
             entries = max(_LONG_ENTRIES, _PER_SUM * sums)
             return self._cut(max(1, -(-self.n_rows // max(1, self.x.nnz // entries))))
-        if getattr(statistic, "stays_single", False):  # as many bytes as a block of doubles
-            return self._cut(self._dense_rows(2 * _BLOCK_CELLS))
-        return self.slices
+        # Of dense float32 rows, as many bytes as a block of doubles.
+        single = getattr(statistic, "stays_single", False)
+        rows = self._dense_rows(2 * _BLOCK_CELLS) if single else self.block_rows()
+        if getattr(statistic, "sums_squares", False) and not self.is_sparse:
+            rows = max(rows, min(_PER_COLUMN * self.n_columns, -(-self.n_rows // 2)))  # two blocks, for two threads
+        return self.slices if rows == self.block_rows() else self._cut(rows)
 
     def _reduce(
         self, function: Callable[[slice], Sums], combine: Callable[[Sums, Sums], Sums], slices: list[slice]

@@ -134,9 +134,8 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
     if not (design.is_sparse or penalised):
         return None
     costs = Costs.of(design, 1)
-    # Steps convert float32 rows each time, and products of their columns take half the time: steps seldom pay.
-    tall_single = _is_single(design) and design.n_rows >= design.n_columns and fits_in_memory(design)
-    if (design.n_columns <= _MOST_KEPT or tall_single) and not _steps_pay(design, alpha, fit_intercept, tol, costs):
+    tall = not design.is_sparse and design.n_rows >= design.n_columns and fits_in_memory(design)
+    if (design.n_columns <= _MOST_KEPT or tall) and not _steps_pay(design, alpha, fit_intercept, tol, costs):
         return None
     if design.n_rows >= design.n_columns:
         return _by_steps_of_columns(design, alpha, fit_intercept, tol, costs)

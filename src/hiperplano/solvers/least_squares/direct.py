@@ -35,6 +35,7 @@ from hiperplano.solvers.solution import digits_of
 
 _ENOUGH = 1e-12  # relative error up to which a solution of the normal equations is not refined
 _ENOUGH_PENALISED = 1e-10  # the same with a penalty, whose bias is far larger, or for an intercept within its noise
+_HIDDEN = 0.1  # an error below this share of the rounding error of coefficients is not refined
 _SEEN = 1e-10  # squared residuals below this share of the squared target are rounding errors
 
 Targets = Array | slice
@@ -202,7 +203,7 @@ def _unique(
         rounding = EPS * factor.condition**2 * plain.cancelled
         intercept = _centre(plain, which, coef)
         error = rounding * _cancellation(plain, which, coef, intercept)
-        cross, enough = equations.cross[:, which], _ENOUGH_PENALISED if alpha else _ENOUGH
+        cross, enough = equations.cross[:, which], _enough_penalised(design) if alpha else _ENOUGH
         if error > enough:
             noise = _noise(plain, cross, z, which, design.n_rows)
             error = rounding * _cancellation(plain, which, coef, intercept, noise)
@@ -266,13 +267,22 @@ def _by_gradients(
 
     Its error is about the rounding error times the condition number of the columns, which is not squared.
     """
-    refined = refine_by_gradients(design, equations, factor, which, alpha, fit_intercept, _ENOUGH_PENALISED)
+    enough = _enough_penalised(design)
+    refined = refine_by_gradients(design, equations, factor, which, alpha, fit_intercept, enough)
     if refined is None:
         return None
     noise = np.sqrt(refined.rss / plain.total / design.n_rows)
     cancelled = _cancellation(plain, which, refined.coef, _centre(plain, which, refined.coef), noise)
     error = max(refined.error, EPS * factor.condition * cancelled)
-    return (refined, error) if error <= _ENOUGH_PENALISED else None
+    return (refined, error) if error <= enough else None
+
+
+def _enough_penalised(design: Design) -> float:
+    """Relative error up to which a penalised solution is not refined.
+
+    Coefficients have the dtype of the rows: those of float32 rows are rounded by more than this.
+    """
+    return max(_ENOUGH_PENALISED, _HIDDEN * float(np.finfo(design.dtype).eps))
 
 
 def _refined(refined: Refined, error: float, method: Message, factor: Factor, constant: Array) -> _Answer:

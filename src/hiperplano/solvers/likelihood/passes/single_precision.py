@@ -335,7 +335,7 @@ class _CurvatureProducts:
 class _HessianSums:
     """Σ c, Σ c·x and Σ c·x·xᵀ for the curvatures c = p·(1 − p) of one score, with products in float32."""
 
-    stays_single = True
+    stays_single = sums_squares = True
     scores: LinearScores
 
     def __call__(self, block: Block) -> Sums:
