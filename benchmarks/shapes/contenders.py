@@ -15,6 +15,7 @@ from benchmarks.workload import Array
 
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
 PASSES = 5  # of the online learners
+_WITH_TOL = frozenset({"ridge", "logistic", "logistic_cv", "svc_hinge", "svc_squared", "svr"})  # stop at a tolerance
 _SMALL_SVD, _SMALL_HESSIAN, _SMALL_LINEAR = 2e7, 2000, 3e7
 
 
@@ -36,7 +37,7 @@ class Contender(NamedTuple):
 
 
 def ours(cell: Cell) -> Contender:
-    """Our model at its defaults."""
+    """Our model at its defaults; or, where it has one, at a given tolerance."""
     import hiperplano as hp
 
     C = cell.strength
@@ -54,7 +55,7 @@ def ours(cell: Cell) -> Contender:
         "perceptron": partial(hp.Perceptron, max_iter=PASSES, tol=None),
         "sgd": partial(hp.SGDClassifier, alpha=1e-4, max_iter=PASSES, tol=None),
     }
-    return Contender("hiperplano", partial(_fit, models[cell.model]))
+    return Contender("hiperplano", partial(_fit, models[cell.model]), TOLERANCES if cell.model in _WITH_TOL else ())
 
 
 def rivals(cell: Cell) -> list[Contender]:

@@ -29,8 +29,8 @@ _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
 _SHORT_ROW = 16  # mean entries per row up to which a branch misprediction at its end costs as much as its product
 _LONG_ROWS = 2**16  # rows of a block if only vectors are read
 _LONG_ENTRIES = 2**19  # least entries of a block of sparse rows that stays sparse
-# Rows of a dense block for each of its columns if it returns a d × d matrix. Writing and adding this takes as long as the
-# products of some hundred rows; longer blocks save 10% of the time of XᵀX with 600 columns, and 20% with 2,000.
+# Rows of a dense block for each of its columns if it returns a d × d matrix. Writing and adding it takes as long as the
+# products of some hundred rows; longer blocks save 5% of the time of XᵀX with 600 columns, and 15% with 2,000.
 _PER_COLUMN = 2
 _PER_SUM = 2  # least entries of such a block per number of its sums, so that adding these costs little
 
