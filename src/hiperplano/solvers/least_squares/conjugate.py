@@ -135,15 +135,19 @@ def expected_steps(design: InMemory, alpha: float, fit_intercept: bool, tol: flo
     Parameters
     ----------
     most : float
-        Largest number of steps that is of interest. A first, smaller sample shows whether even uncorrelated columns
-        with the same sums of squares would need more.
+        Largest number of steps that is of interest. A first, smaller sample shows whether even columns that are
+        uncorrelated, but for a few common factors, would need more with the same sums of squares.
     """
     n, d = design.n_rows, design.n_columns
     whole = np.sqrt(d / n)
     with np.errstate(all="ignore"):  # of rows that were not validated
-        columns = ColumnScale.exact(design if design.is_sparse else design.sample(_FEW_ROWS), fit_intercept)
+        few = design if design.is_sparse else design.sample(_FEW_ROWS)
+        columns = ColumnScale.exact(few, fit_intercept)
         sum_of_squares = design.total_weight * float(np.where(columns.constant, 0.0, columns.scale**-2.0).sum())
-        least = steps_for_unrelated_columns(n, d, sum_of_squares, alpha, tol)
+        shares = np.ones(1) if design.is_sparse else _shares_left(few.dense() - columns.shift)
+        least = min(
+            j + steps_for_unrelated_columns(n, d, share * sum_of_squares, alpha, tol) for j, share in enumerate(shares)
+        )
     if not least <= most:
         return least
     density = design.density if design.is_sparse else 1.0
@@ -166,6 +170,16 @@ def expected_steps(design: InMemory, alpha: float, fit_intercept: bool, tol: flo
     found[middle:] *= np.square((1.0 + whole) / (1.0 + shown))
     share = alpha / float(squares.max())  # of the penalty, in columns at unit length
     return min(j + steps_for_condition((found[-1 - j] + share) / (found[0] + share), tol) for j in range(_APART + 1))
+
+
+def _shares_left(rows: Array) -> Array:
+    """Share of the sum of squares that the largest principal components of some rows leave, for up to `_APART` of them.
+
+    One step of conjugate gradients is enough for each of these components.
+    """
+    values = np.linalg.eigvalsh(rows @ rows.T)[::-1] if np.isfinite(rows).all() else np.ones(1)
+    left = 1.0 - np.cumsum(values[:_APART]) / max(values.sum(), np.finfo(float).tiny)
+    return np.append(1.0, np.maximum(left, 0.0))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ from hiperplano.solvers.statistics import Moments, MomentSums, digits_lost, samp
 
 _EPS = float(np.finfo(np.float32).eps)
 _SAMPLE_ROWS = 2  # rows for each column, in a sample that tells whether float32 is accurate enough
-_MOST_LOST = 0.03  # most of an error that a refinement step may leave: float32 rounding × condition number²
+# Bound of the share of an error that a refinement step may leave: float32 rounding × condition number². Steps mostly
+# leave a tenth of it or less; if one leaves more than `SLOW`, the solution is left to products in float64.
+_MOST_LOST = 0.3
 _LEAST, _MOST = 1e-24, 1e36  # sums of squares between these bounds neither underflow nor overflow in float32
 
 
