@@ -76,11 +76,12 @@ class Objective:
         self._origin = scale.origin
 
     def penalise(self, strength: float) -> None:
-        """Change the penalty, keeping what is cached of the rows."""
+        """Change the penalty, keeping what is cached of the rows and of their span."""
         self.strength = strength
         inner = self.scale.penalty(strength) + self._extra
         self.penalty = L2(np.concatenate([np.zeros(int(self.scale.fit_intercept)), inner]))
-        self.__dict__.pop("in_row_span", None)
+        if self.has_row_span:
+            self.in_row_span.problem.penalise(strength)
 
     def with_rows(self, design: Design, scale: ColumnScale) -> Self:
         """The same objective for other rows."""

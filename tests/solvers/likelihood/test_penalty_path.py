@@ -6,8 +6,10 @@ import sklearn.linear_model
 from scipy.sparse import csr_array
 
 from hiperplano.data.in_memory import InMemory
+from hiperplano.losses.softmax import shares
 from hiperplano.solvers.lbfgs import Memory
 from hiperplano.solvers.likelihood.folds.penalty_path import PenaltyPath
+from hiperplano.solvers.row_span import InRowSpan
 
 CS = [0.1, 1.0, 10.0, 100.0]
 
@@ -54,3 +56,45 @@ def test_the_memory_of_lbfgs_saves_steps_for_the_next_penalty(monkeypatch):
     forgotten = steps()
     assert kept[0] == forgotten[0]
     assert sum(kept) < sum(forgotten) - 5
+
+
+def wide_table(n_classes):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 900)) * (rng.random((60, 900)) < 0.3)
+    return X, np.arange(60) % n_classes
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_fewer_rows_than_columns(n_classes, layout):
+    """Coefficients are −C·Xᵀ(p − y), where y holds a 1 for the class of a row: the penalty's slope at the minimum."""
+    X, codes = wide_table(n_classes)
+    n_scores, y = (1, 2.0 * codes - 1.0) if n_classes == 2 else (n_classes, codes.astype(float))
+    rows = InMemory(layout(X), y[:, None], None)
+    path = PenaltyPath(rows, n_scores, fit_intercept=True, solver="auto", tol=1e-10, max_iter=1000)
+    for C in CS:
+        found = path.fit(1.0 / (C * len(y)))
+        score = X @ found.coef.T + found.intercept
+        errors = shares(np.hstack([-score, score]) / 2)[:, 1:] if n_scores == 1 else shares(score)
+        errors -= codes[:, None] == (1 if n_scores == 1 else np.arange(n_classes))
+        atol = 1e-8 * max(1.0, C) * np.abs(found.coef).max()
+        np.testing.assert_allclose(found.coef, -C * errors.T @ X, rtol=0, atol=atol)
+        np.testing.assert_allclose(errors.sum(axis=0), 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize(("n_classes", "times"), [(2, 0), (4, 1)])
+def test_the_span_of_the_rows_is_computed_at_most_once_for_all_penalties(n_classes, times, monkeypatch):
+    spans, compute = [], InRowSpan.__init__
+
+    def counted(span, problem):
+        spans.append(problem)
+        compute(span, problem)
+
+    monkeypatch.setattr(InRowSpan, "__init__", counted)
+    X, codes = wide_table(n_classes)
+    n_scores, y = (1, 2.0 * codes - 1.0) if n_classes == 2 else (n_classes, codes.astype(float))
+    rows = InMemory(csr_array(X), y[:, None], None)
+    path = PenaltyPath(rows, n_scores, fit_intercept=True, solver="auto", tol=1e-4, max_iter=1000)
+    for C in CS:
+        path.fit(1.0 / (C * len(y)))
+    assert len(spans) == times

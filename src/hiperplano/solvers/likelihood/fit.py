@@ -209,6 +209,8 @@ def _minimise(
     other = other_way(problem, start, samples, solver, tol, max_iter, hessian_follows)
     if other is not None:
         return other
+    if is_wide(problem.design):
+        return in_row_span(problem, start, tol, max_iter)
     close = _settled(problem) if hessian_follows else _LAST_ERROR * tol
     method, end = PreconditionedLBFGS(problem, samples, tol, max_iter, close, hessian_follows).minimise(start, near)
     end.state.take_next_step()
@@ -250,7 +252,7 @@ def other_way(
     max_iter: int,
     hessian_follows: bool = False,
 ) -> tuple[Message, Minimum] | None:
-    """Minimise by a method other than L-BFGS on all rows, if one is faster or was asked for; otherwise return None."""
+    """Minimise by a method other than L-BFGS, if one is faster or was asked for; otherwise return None."""
     costs = Costs.of(problem.design, problem.n_scores)
     few_passes = not samples and costs.hessian <= (_NEWTON_KEPT if hessian_follows else _NEWTON) * costs.gradient
     if prod(problem.shape) <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
@@ -263,8 +265,6 @@ def other_way(
     worth = _CORRECTED_NEWTON if problem.n_scores == 1 else _CORRECTED_NEWTON_CLASSES
     if samples and solver == "auto" and costs.hessian <= worth * costs.gradient:
         return _from_sample(problem, samples.pop(), tol, max_iter, hessian_follows)
-    if is_wide(problem.design):
-        return _in_row_span(problem, start, tol, max_iter)
     return None
 
 
@@ -283,7 +283,7 @@ def _from_sample(
     return Message("Newton with a Hessian corrected by a sample of {n} rows", n=sample.n_rows), end
 
 
-def _in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter: int) -> tuple[Message, Minimum]:
+def in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter: int) -> tuple[Message, Minimum]:
     """L-BFGS on all columns until it has cost as much as the products of rows, then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
@@ -304,9 +304,9 @@ def _in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter:
     span, watch = problem.in_row_span, problem.watch
     span.problem.watch = None if watch is None else lambda inner: watch(replace(inner, theta=span.expand(inner.theta)))
     share = problem.design.n_rows / problem.design.n_columns
-    inner, near = span.reduce(theta), start is not None
+    inner, near, before = span.reduce(theta), start is not None, span.problem.passes
     method, end = _minimise(span.problem, inner, [], "auto", _SPAN_TOL * tol, max_iter - steps, near=near)
-    problem.passes += span.problem.passes * share
+    problem.passes += (span.problem.passes - before) * share
     theta, steps = span.expand(end.state.theta), steps + end.state.steps
     state = State(theta, *problem.evaluate(theta), steps)
     # Correct rounding errors of the products of rows, if there are any.

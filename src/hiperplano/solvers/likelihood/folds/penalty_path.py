@@ -13,10 +13,11 @@ from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.lbfgs import State
-from hiperplano.solvers.likelihood.fit import FEW_CELLS, fit_likelihood, other_way
+from hiperplano.solvers.likelihood.fit import FEW_CELLS, fit_likelihood, in_row_span, other_way
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.preconditioned_lbfgs import PreconditionedLBFGS
 from hiperplano.solvers.likelihood.sampling.sample import first_sample
+from hiperplano.solvers.row_span import is_wide
 
 
 class PathFit(NamedTuple):
@@ -84,6 +85,9 @@ class PenaltyPath:
         problem.penalise(strength)
         start = None if self._state is None else self._state.theta
         other = other_way(problem, start, self._samples, self._solver, tol, max_iter)
+        # For one score, the span of the rows would save less than what L-BFGS keeps from one penalty to the next.
+        if other is None and problem.n_scores > 1 and is_wide(problem.design):
+            other = in_row_span(problem, start, tol, max_iter)
         if other is not None:
             return other[1].state
         self._lbfgs = PreconditionedLBFGS(problem, self._samples, tol, max_iter, tol)
