@@ -66,7 +66,8 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
     dual : bool, default=False
         No effect; kept for compatibility with scikit-learn.
     tol : float, default=1e-8
-        Largest entry of the gradient of the mean loss (standardised columns) at which to stop.
+        Largest entry of the gradient of the mean loss (standardised columns) at which to stop. With 1e-4, which takes
+        about a quarter less time, coefficients have about five digits instead of nine.
     fit_intercept : bool, default=True
         Whether to fit an intercept; without one the plane goes through the origin.
     intercept_scaling : float, default=1
