@@ -63,6 +63,18 @@ def test_some_rows_tell_how_many_steps_there_will_be(kind, share):
     assert 0.5 * steps - 2 <= expected <= 2.0 * steps + 2
 
 
+@pytest.mark.parametrize(("correlation", "alpha"), [(0.99, 40.0), (0.9, 400.0)])
+def test_a_common_factor_of_the_columns_does_not_rule_steps_out(correlation, alpha):
+    """It takes one step. Columns without one, but with the same sums of squares, would need more than 20."""
+    rng = np.random.default_rng(5)
+    x = np.sqrt(1 - correlation) * rng.normal(size=(400, 300)) + np.sqrt(correlation) * rng.normal(size=(400, 1))
+    design = InMemory(x, x[:, :1] + rng.normal(size=(400, 1)))
+    steps = conjugate_least_squares(design, alpha=np.array([alpha]), tol=1e-10, max_iter=300).n_iter
+    assert 0.5 * steps <= expected_steps(design, alpha, True, 1e-10, most=20.0) <= 20.0
+    plain = InMemory(rng.normal(size=(400, 300)), design.y)
+    assert expected_steps(plain, alpha, True, 1e-10, most=20.0) > 20.0
+
+
 def test_columns_that_depend_on_each_other_keep_their_factor():
     x, y, _ = _rows(2500, 300, "factor", seed=3)
     assert "normal equations" in str(Ridge(0.1).fit(x, y).solution_.method)

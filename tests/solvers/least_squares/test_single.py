@@ -41,6 +41,21 @@ def test_coefficients_are_those_of_float64(kind, fit_intercept):
     np.testing.assert_allclose(found.tss, wanted.tss, rtol=1e-10)
 
 
+@pytest.mark.parametrize("spread", [0.05, 0.02])
+def test_strongly_correlated_float32_columns_are_refined_to_the_rounding_of_float32(spread):
+    """By the bound of rounding, a refinement step may leave up to a third of an error."""
+    rng = np.random.default_rng(3)
+    x = (spread * rng.standard_normal((N, D)) + rng.standard_normal((N, 1))).astype(np.float32)
+    y = x[:, 0] - x[:, 1] + rng.standard_normal(N)
+    found = Ridge(alpha=0.1).fit(x, y)
+    assert found.solution_.method == "normal equations in float32, refined"
+    rows = x - x.mean(axis=0, dtype=np.float64)
+    stacked, right = np.vstack([rows, np.sqrt(0.1) * np.eye(D)]), np.append(y - y.mean(), np.zeros(D))
+    wanted = np.linalg.lstsq(stacked, right)[0]
+    np.testing.assert_allclose(found.solution_.coef[0], wanted, rtol=0, atol=6e-8 * np.abs(wanted).max())
+    np.testing.assert_allclose(found.solution_.rss, np.sum((y - y.mean() - rows @ wanted) ** 2), rtol=1e-8)
+
+
 def test_standard_errors_say_their_digits_and_gram_gives_all():
     x, y, _ = table("alike")
     wanted = Ridge(solver="gram").fit(x.astype(np.float64), y[:, 0]).summary().se

@@ -172,13 +172,9 @@ def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, co
 
 def _factor_and_step(design: Design, costs: Costs) -> tuple[float, float]:
     """Costs of a factorisation of XᵀX, and of a step of conjugate gradients for every target."""
-    if _is_single(design):
+    if not design.is_sparse and design.dtype == np.float32:
         return costs.rounded_hessian, costs.square_product_of_singles * design.n_targets
     return costs.hessian, costs.square_product * design.n_targets
-
-
-def _is_single(design: Design) -> bool:
-    return not design.is_sparse and design.dtype == np.float32
 
 
 def _by_steps_of_columns(
