@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,16 @@ Array = NDArray[Any]
 _MOST_KEPT = 2**19  # largest temporary array that is kept, in numbers: twice a block of dense rows
 _SHORT = 3  # mean entries per row up to which branch mispredictions at row ends cost more than the additions
 _kept = threading.local()
+
+# Products of dense rows with a few vectors are made in tiles. A general matrix product first copies its operands into
+# another order, which pays if each number is used many times; with a few vectors it takes longer than the
+# multiplications. OpenBLAS multiplies small matrices without that copy (on x86-64 with AVX-512); elsewhere tiles take
+# about as long as the whole product.
+_FEWEST_COLUMNS = 64  # fewer columns make the calls too short
+_MOST_VECTORS = 12  # more of them use each number so often that the copy pays
+_OUTPUT = 1000  # most scores of a tile: OpenBLAS copies the operands of larger products
+_MULTIPLICATIONS = 500_000  # most multiplications of a tile, for the same reason
+_FEWEST_SCORED, _FEWEST_SUMMED = 16, 32  # rows of a tile; a sum also has to be added to the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,3 +271,50 @@ def transposed(x: Any) -> csc_array:
     turned = csc_array(x.shape[::-1], dtype=x.dtype)
     turned.data, turned.indices, turned.indptr = x.data, x.indices, x.indptr
     return turned
+
+
+def row_scores(rows: Array, coef: Array) -> Array:
+    """rows·coefᵀ, of shape (m, k); the scores of one vector are contiguous.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, d)
+    coef : ndarray of shape (k, d)
+    """
+    step = _rows_of_tile(rows, len(coef), _FEWEST_SCORED)
+    if step is None:
+        return np.asarray((coef @ rows.T).T)
+    out = np.empty((len(coef), len(rows)), np.result_type(rows, coef))
+    for tile in _tiles(len(rows), step):
+        np.matmul(coef, rows[tile].T, out=out[:, tile])
+    return out.T
+
+
+def row_sums(right: Array, rows: Array) -> Array:
+    """rightᵀ·rows: the sums of the rows with the factors in each column of `right`, of shape (k, d).
+
+    Parameters
+    ----------
+    right : ndarray of shape (m, k)
+    rows : ndarray of shape (m, d)
+    """
+    step = _rows_of_tile(rows, right.shape[1], _FEWEST_SUMMED)
+    if step is None:
+        return np.asarray(right.T @ rows)
+    total, *others = (right[tile].T @ rows[tile] for tile in _tiles(len(rows), step))
+    for each in others:
+        total += each
+    return np.asarray(total)
+
+
+def _rows_of_tile(rows: Array, k: int, fewest: int) -> int | None:
+    """Number of rows of a tile; None if one product of all rows is faster."""
+    m, d = rows.shape
+    if not 2 <= k <= _MOST_VECTORS or d < _FEWEST_COLUMNS:
+        return None
+    step = min(_OUTPUT // k, _MULTIPLICATIONS // (k * d))
+    return step if fewest <= step < m else None
+
+
+def _tiles(m: int, step: int) -> Iterator[slice]:
+    return (slice(start, start + step) for start in range(0, m, step))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hiperplano.data.block import Array, Block, scratch
+from hiperplano.data.block import Array, Block, row_scores, scratch
 from hiperplano.data.design import Design, Sums
 from hiperplano.data.finite import LARGEST, SMALLEST
 
@@ -69,7 +69,7 @@ class ColumnScale:
         """
         if cls.is_exact(design, sample):
             return cls.exact(design, fit_intercept)
-        sample = design.sample(_sample_rows(design)) if sample is None else sample
+        sample = design.some_rows(_sample_rows(design)) if sample is None else sample
         mean, spread = column_moments(sample)
         doubtful = np.flatnonzero(~(spread > _RESOLVED * np.abs(mean)))
         if len(doubtful):
@@ -236,7 +236,7 @@ class LinearScores:
         if not isinstance(rows, np.ndarray):
             score = rows @ self.coef.T
         elif self.coef.any():
-            score = (self.coef @ rows.T).T
+            score = row_scores(rows, self.coef)
         else:  # zero parameters, at the start of minimisations
             score = np.zeros((len(self.coef), len(rows))).T
         score += self.intercept

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from hiperplano.data.block import scratch
+from hiperplano.data.block import row_scores, row_sums, scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.data.in_memory import InMemory
@@ -196,7 +196,7 @@ class GradientSums:
         value, slope = total_and_slope(self.loss, block.y[:, 0], one_or_all(self.scores.of(rows)), block.weight)
         slope = slope.reshape(len(block), -1)
         ones = block.xp.ones(len(block))
-        products = block.transpose_dot(slope) if block.is_sparse else block.xp.asarray((slope.T @ rows).T)
+        products = block.transpose_dot(slope) if block.is_sparse else row_sums(slope, rows).T
         return block.xp.asarray([value]), products, ones @ slope
 
 
@@ -230,7 +230,7 @@ class HessianSums:
         if block.is_sparse or (self.scores.shift is None and self.origin.any()):
             x = xp.subtract(block.dense(), self.origin, out=scratch("centred", block.x.shape, block.x))
         rows = xp.multiply(x, xp.sqrt(curvature)[:, None], out=scratch("weighted", block.x.shape, block.x))
-        slopes, curvatures = xp.stack([slope, curvature]) @ x  # both from one read of the rows
+        slopes, curvatures = row_sums(xp.stack([slope, curvature]).T, x)  # both from one read of the rows
         return *totals, slopes, curvatures, rows.T @ rows
 
 
@@ -283,9 +283,9 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
 
 def slope_sums(loss: Any, block: Block, rows: Array, theta: Array) -> tuple[Array, Array, Array]:
     """The first two of `loss_sums`, and the scores of the rows."""
-    score = one_or_all((theta @ rows.T).T)
+    score = one_or_all(row_scores(rows, theta))
     value, slope = total_and_slope(loss, block.y[:, 0], score, block.weight)
-    return np.array([value]), slope.reshape(len(block), -1).T @ rows, score
+    return np.array([value]), row_sums(slope.reshape(len(block), -1), rows), score
 
 
 def one_or_all(score: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from hiperplano.data.block import scratch
+from hiperplano.data.block import row_sums, scratch
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.data.finite import LARGEST, MOST_WEIGHT, SMALLEST
 from hiperplano.data.in_memory import InMemory
@@ -257,7 +257,7 @@ def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtyp
         ends = small.T @ weighted
     else:
         rows = block.dense()
-        products, cross, ends = rows.T @ rows, small.T @ rows, small.T @ small
+        products, cross, ends = rows.T @ rows, row_sums(small, rows), small.T @ small
     out = np.empty((d + len(ends), d + len(ends)))
     of_rows, of_targets = slice(1, d + 1), slice(d + 1, None)
     out[0, 0], out[of_rows, of_rows], out[of_targets, of_targets] = ends[0, 0], products, ends[1:, 1:]

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import expit, xlogy
 
-from hiperplano.data.block import scratch
+from hiperplano.data.block import row_scores, row_sums, scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.linalg.symmetric import SymmetricSolver
@@ -219,11 +219,11 @@ class Likelihood(Objective):
         """The same if there is a single block of rows, whose matrix [1, z] is kept."""
         assert self._few_rows is not None
         block, rows = self._few_rows
-        chance = probabilities((theta @ rows.T).T)
+        chance = probabilities(row_scores(rows, theta))
         diagonal = block.weighted(chance * (1.0 - chance)).T @ np.square(rows)
 
         def products(vector: Array) -> Array:
-            return np.asarray(block.weighted(curved_change(chance, (vector @ rows.T).T)).T @ rows)
+            return row_sums(block.weighted(curved_change(chance, row_scores(rows, vector))), rows)
 
         return diagonal, products
 
@@ -347,7 +347,7 @@ class CurvatureProducts:
             moved = block.weighted(curved_change(block.vectors["chance"], change))
         else:
             moved = curvature * change
-        products = block.transpose_dot(moved) if block.is_sparse else (moved.T @ rows).T
+        products = block.transpose_dot(moved) if block.is_sparse else row_sums(moved, rows).T
         return products, moved.sum(axis=0)
 
 
@@ -363,7 +363,7 @@ class ClassBlockSums:
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         rows = self.scale.rows(block)
-        chance = shares((self.theta @ rows.T).T)
+        chance = shares(row_scores(rows, self.theta))
         roots = xp.sqrt(block.weighted(chance * (1.0 - chance)) / self.total).astype(self.dtype)
         rows = rows.astype(self.dtype, copy=False)
         out = xp.empty((len(self.theta), self.scale.size, self.scale.size))

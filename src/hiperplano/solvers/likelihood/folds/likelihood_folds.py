@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hiperplano.data.block import row_sums
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
@@ -83,7 +84,7 @@ class _FoldSums:
         value, slope = Logistic().value_and_slope(block.y, self.scores.of(rows))
         slope *= weight
         ones = xp.ones(len(block))
-        products = block.transpose_dot(slope) if block.is_sparse else xp.asarray((slope.T @ rows).T)
+        products = block.transpose_dot(slope) if block.is_sparse else row_sums(slope, rows).T
         return np.einsum("ij,ij->j", value, weight), products, ones @ slope
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hiperplano.data.block import scratch
+from hiperplano.data.block import row_scores, row_sums, scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
@@ -282,7 +282,7 @@ class _BaseSums:
         score = self.scores.of(rows)
         value, slope = total_and_slope(self.loss, block.y[:, 0], one_or_all(score), block.weight)
         slope = slope.reshape(len(block), -1)
-        sums = block.xp.asarray([value]), (slope.T @ rows).T, slope.sum(axis=0)
+        sums = block.xp.asarray([value]), row_sums(slope, rows).T, slope.sum(axis=0)
         return sums, {"score": score, "slope": slope}
 
 
@@ -350,9 +350,9 @@ class _HessianSums:
 
 def _scores(scores: LinearScores, rows: Array) -> Array:
     """Scores of float32 rows: the product is in float32, the rest in float64."""
-    return (scores.coef @ rows.T).T.astype(np.float64) + scores.intercept
+    return row_scores(rows, scores.coef).astype(np.float64) + scores.intercept
 
 
 def _products(right: Array, rows: Array) -> Sums:
     """Σ right ⊗ row of shape (d, scores), with the product in float32, and Σ right."""
-    return (right.astype(np.float32).T @ rows).T.astype(np.float64), right.sum(axis=0)
+    return row_sums(right.astype(np.float32), rows).T.astype(np.float64), right.sum(axis=0)
