@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 from hiperplano.data.loops.compiled import loop as loop
 from hiperplano.data.loops.compiled import part as part
 from hiperplano.data.loops.compiled import subroutine as subroutine
+from hiperplano.data.loops.sparse_products import sparse_dot
 
 _LINE = 64  # bytes of a cache line
 PREFETCH_ROWS = 10  # rows between the prefetch of a row and its use
@@ -89,8 +90,8 @@ def row_dot(x, indices, indptr, i, w):  # type: ignore[no-untyped-def]
         for j in range(x.shape[1]):
             total += x[i, j] * w[j]
     else:
-        for j in range(*_span(indptr, i)):
-            total += x[j] * w[_place(indices[j])]
+        first, last = _span(indptr, i)
+        total = sparse_dot(x, indices, first, last, w)
     return total
 
 

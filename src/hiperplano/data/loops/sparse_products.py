@@ -4,7 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.data.loops.compiled import loop
+from hiperplano.data.loops.compiled import gathering, loop
+
+
+@gathering
+def sparse_dot(data, indices, first, last, right):  # type: ignore[no-untyped-def]
+    """Σ data·right[indices] over the entries from `first` to before `last`, which are unsigned.
+
+    Four sums, since each addition waits for the previous one.
+    """
+    one = two = three = four = 0.0
+    k = first
+    while k + np.uint64(4) <= last:
+        one += data[k] * right[np.uint64(indices[k])]
+        two += data[k + np.uint64(1)] * right[np.uint64(indices[k + np.uint64(1)])]
+        three += data[k + np.uint64(2)] * right[np.uint64(indices[k + np.uint64(2)])]
+        four += data[k + np.uint64(3)] * right[np.uint64(indices[k + np.uint64(3)])]
+        k += np.uint64(4)
+    while k < last:
+        one += data[k] * right[np.uint64(indices[k])]
+        k += np.uint64(1)
+    return (one + two) + (three + four)
 
 
 @loop
@@ -42,22 +62,12 @@ def add_normal_product(data, indices, indptr, weights, right, offset, out):  # t
     """
     total = 0.0
     for i in range(len(indptr) - 1):
-        k, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-        first = second = third = fourth = 0.0  # four accumulators, since each addition waits for the previous one
-        while k + np.uint64(4) <= last:
-            first += data[k] * right[np.uint64(indices[k])]
-            second += data[k + np.uint64(1)] * right[np.uint64(indices[k + np.uint64(1)])]
-            third += data[k + np.uint64(2)] * right[np.uint64(indices[k + np.uint64(2)])]
-            fourth += data[k + np.uint64(3)] * right[np.uint64(indices[k + np.uint64(3)])]
-            k += np.uint64(4)
-        while k < last:
-            first += data[k] * right[np.uint64(indices[k])]
-            k += np.uint64(1)
-        score = (first + second) + (third + fourth) - offset
+        first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        score = sparse_dot(data, indices, first, last, right) - offset
         if len(weights):
             score *= weights[i]
         total += score
-        for j in range(np.uint64(indptr[i]), last):
+        for j in range(first, last):
             out[np.uint64(indices[j])] += score * data[j]
     return total
 
