@@ -105,11 +105,19 @@ class Block:
 
     def dot(self, coef: Array) -> Array:
         """x·coef, for `coef` of shape (d,) or (d, k)."""
-        return np.asarray(self.x @ coef)
+        if self.is_sparse or coef.ndim == 1:
+            return np.asarray(self.x @ coef)
+        return row_scores(self._rows_like(coef), coef.T)
 
     def transpose_dot(self, right: Array) -> Array:
         """xᵀ·right in float64, for `right` of shape (m,) or (m, k)."""
-        return np.asarray(self.transposed() @ right, dtype=np.float64)
+        if self.is_sparse or right.ndim == 1:
+            return np.asarray(self.transposed() @ right, dtype=np.float64)
+        return row_sums(right, self._rows_like(right)).T.astype(np.float64, copy=False)
+
+    def _rows_like(self, other: Array) -> Array:
+        """Dense rows to be multiplied with another array, as float64 if that is float64."""
+        return self.doubles() if other.dtype == np.float64 else self.dense()
 
     def normal_dot(self, weights: Array | None, right: Array, offset: float = 0.0) -> tuple[Array, float]:
         """xᵀ·W·(x·right − offset) and Σ W·(x·right − offset) in float64, for `right` of shape (d,).
