@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hiperplano.data.design import Design
-from hiperplano.solvers.statistics import SPARSE_PRODUCTS
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS, sparse_products_pay
 
 # Nanoseconds of one core, measured on 16 table shapes (x86-64, AVX-512). There the formulas below hold within a factor
 # of 2. `_STEP` comes from a single profile.
@@ -199,7 +199,7 @@ class Costs:
 
     def _weighted_product(self) -> float:
         cells = float(self.n_rows) * self.n_columns
-        if self.n_scores == 1 and self.density < SPARSE_PRODUCTS:
+        if self.n_scores == 1 and self.density < 1.0 and sparse_products_pay(self.density, self.n_columns):
             return cells * self.n_columns * self.density**2 * _PAIR + self.n_columns**2 * _COPY
         return cells * _COPY + cells * self.n_columns * _PRODUCT
 

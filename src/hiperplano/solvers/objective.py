@@ -15,7 +15,7 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.losses.softmax import shares
 from hiperplano.penalties import L2
 from hiperplano.solvers.row_span import InRowSpan
-from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows, sparse_products_pay
 
 _DENSE_CELLS = 2**17  # most numbers of sparse rows for which a dense copy is kept
 _GRAM_NUMBERS = 500_000  # most numbers in the products of probabilities and rows that are stored at once
@@ -216,7 +216,7 @@ class HessianSums:
 
         Above a certain density, dense products are faster.
         """
-        return self.density < SPARSE_PRODUCTS and not self.origin.any()
+        return sparse_products_pay(self.density, len(self.origin)) and not self.origin.any()
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
