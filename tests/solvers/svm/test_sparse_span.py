@@ -13,7 +13,7 @@ from hiperplano.solvers.svm.compiled.problem import LoopRows
 from hiperplano.solvers.svm.compiled.search import Search
 
 
-def wide_rows(n: int = 120, d: int = 6_000, density: float = 0.05) -> csr_array:
+def wide_rows(n: int = 120, d: int = 30_000, density: float = 0.05) -> csr_array:
     return csr_array(random_array((n, d), density=density, rng=np.random.default_rng(0), format="csr"))
 
 

@@ -24,6 +24,9 @@ _COPY = 1.5  # copying a number of a free row, before a Hessian is computed
 _STORED = 1.5  # a stored number of a sparse row, in a product with a vector
 _SCATTERED = 4.0  # the same in a visit of the ascent to a wide row, whose coefficients lie outside the first cache
 _LISTED = 20.0  # a stored number in the products of all pairs of sparse rows, which list the numbers of each column
+_ASCENT_COLUMN = 1.0  # a coefficient, whose square is summed after each pass of the ascent
+_SPAN_NUMBER = 1.0  # a coordinate in the span of sparse rows, in a visit of the ascent; hundreds of rows fill a cache
+_SPAN_CALL = 1e6  # overhead of the methods in the span, for each problem
 _STORED_PAIR = 2.0  # a product of two stored numbers of a row, in a Hessian
 _MULTIPLICATION, _FACTOR_MULTIPLICATION = 0.03, 0.1  # in a dense Hessian, and in its Cholesky factorisation
 _SUMS_CALL = 5e5  # Python's share of a Newton step by sums over blocks of rows
@@ -83,9 +86,9 @@ def passes_before_span(rows: LoopRows, n_problems: int) -> float:
     if rows.is_dense:
         passes = span_cost(rows, n_problems) / ascent_pass_cost(rows)
         return float(passes) if passes > FEW_PASSES else 0.0
-    n = rows.n_rows
-    saved = n * (_SCATTERED * rows.n_stored - _ASCENT_NUMBER * n)
-    return span_cost(rows, n_problems) / saved if saved > 0 else np.inf
+    n, d = rows.n_rows, len(rows.shift)
+    saved = n * (_SCATTERED * rows.n_stored - _SPAN_NUMBER * n) + _ASCENT_COLUMN * (d - n)
+    return (_SPAN_CALL + span_cost(rows, n_problems)) / saved if saved > 0 else np.inf
 
 
 def surely_affordable_passes(rows: LoopRows, squared: bool) -> float:
