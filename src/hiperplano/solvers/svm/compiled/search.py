@@ -63,6 +63,11 @@ class Search:
         return self.proved or self.left <= 0
 
     @property
+    def misses_tol(self) -> bool:
+        """Whether the gap exceeds `tol`, even if it counts as a rounding error beside the losses of no plane at all."""
+        return self.found.gap > self.control.tol * self.found.objective
+
+    @property
     def likely_free(self) -> bool:
         """Whether a typical row's dual variable is expected between its bounds, where the ascent takes more passes.
 

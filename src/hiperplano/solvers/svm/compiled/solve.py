@@ -54,9 +54,7 @@ def solve_dense(search: Search, few: bool, n_problems: int) -> None:
         search.ascend_then_active_set(passes)
     if not search.ended:
         if wide:
-            search.newton_in_span()
-            if not search.ended:
-                search.ascend(FEW_PASSES)
+            _in_span(search)
             if not search.ended:
                 search.interior()  # coordinates of the span have lost digits of short columns beside long ones
         elif few or needs_no_factor(n, d, squared):
@@ -111,8 +109,13 @@ def _solve_wide_sparse(search: Search, n_problems: int) -> None:
     if span > FEW_PASSES:
         _solve_before_span(search, span)
     if not search.ended:
-        search.newton_in_span()
-    if not search.ended:
+        _in_span(search)
+
+
+def _in_span(search: Search) -> None:
+    """The methods in the span of the rows, and passes over the rows if its coordinates have lost digits."""
+    search.newton_in_span()
+    if search.left > 0 and search.misses_tol:
         search.ascend(FEW_PASSES)
 
 
