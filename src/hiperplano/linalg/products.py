@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from hiperplano.data.design import Array, Block
+from hiperplano.data.design import Array
+from hiperplano.data.loops.arrays import row_arrays
 from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
 
 _BLOCK = 1024
@@ -49,9 +50,8 @@ def columns_dot(left: Array, right: Array) -> Array:
 def row_products(rows: Any) -> Array:
     """rows·rowsᵀ, of shape (n, n), of an array or a CSR array."""
     n = rows.shape[0]
-    # A sum over columns, whose sparsity pattern is known; SciPy's sparse product would have to find it.
     if issparse(rows):
-        return Block(rows.T.tocsr(), {}).weighted_products(np.ones(rows.shape[1]))
+        return _products_of_sparse(rows)
     if n <= _FEW:
         return _products_of_few(rows)
     found = np.empty((n, n), dtype=rows.dtype)
@@ -65,6 +65,18 @@ def row_products(rows: Any) -> Array:
 
     in_threads(panel, reversed(range(0, n, _PANEL)), rows.size)  # the longest panels first
     return found
+
+
+def _products_of_sparse(rows: Any) -> Array:
+    """The same of a CSR array; SciPy's sparse product would have to find the sparsity pattern."""
+    from hiperplano.data.loops.mirror import mirror  # compiled code is imported on demand
+    from hiperplano.data.loops.sparse_products import add_row_products
+
+    n, d = rows.shape
+    out, ends = np.zeros((n, n)), np.zeros(d + 1, dtype=np.int64)
+    add_row_products(*row_arrays(rows), ends, out)
+    mirror(out.T, (0, n), (0, n))
+    return out
 
 
 def _products_of_few(rows: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,12 @@ class RowSpan:
         self.coordinates = np.empty_like(lower)
         self.coordinates[pivots - 1] = lower
         self._triangle = lower[:rank]
-        self._pivot_rows, self._shift = x[pivots[:rank] - 1], shift
+        self._x, self._pivots, self._shift = x, pivots[:rank] - 1, shift
+
+    @cached_property
+    def _pivot_rows(self) -> Any:
+        """The rows of which w is a combination: a copy, which callers that need only coordinates are spared."""
+        return self._x[self._pivots]
 
     def coefficients(self, v: Array) -> Array:
         """w of shape (k, d), for v of shape (k, rank)."""

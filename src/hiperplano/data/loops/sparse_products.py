@@ -51,6 +51,34 @@ def add_products(data, indices, indptr, weights, out):  # type: ignore[no-untype
 
 
 @loop
+def add_row_products(data, indices, indptr, ends, out):  # type: ignore[no-untyped-def]
+    """out += X·Xᵀ, on and below the diagonal, for CSR rows in which no column is stored twice.
+
+    Each stored number joins a list of those of its column, and is multiplied with all that came before it. So the
+    rows need not be transposed first, and each row of `out` stays in the cache while it is computed.
+
+    Parameters
+    ----------
+    ends : int of shape (columns + 1,), zeros; filled with the ends of the lists
+    """
+    for k in range(len(indices)):
+        ends[np.uint64(indices[k]) + np.uint64(1)] += 1
+    for j in range(1, len(ends)):
+        ends[j] += ends[j - 1]
+    first = ends.copy()
+    rows, values = np.empty(len(data), dtype=np.int32), np.empty(len(data))
+    for i in range(len(indptr) - 1):
+        here = out[i]
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            column, value = np.uint64(indices[k]), np.float64(data[k])
+            last = np.uint64(ends[column])
+            rows[last], values[last] = i, value
+            ends[column] += 1
+            for before in range(np.uint64(first[column]), last + np.uint64(1)):
+                here[np.uint64(rows[before])] += value * values[before]
+
+
+@loop
 def add_normal_product(data, indices, indptr, weights, right, offset, out):  # type: ignore[no-untyped-def]
     """out += Σᵢ weightsᵢ·(xᵢ·right − offset)·xᵢ, reading every row once.
 

@@ -22,6 +22,11 @@ _NEWTON_ROW, _NEWTON_NUMBER = 30.0, 0.6  # a pass of Newton's method
 _FREE_ROW, _FREE_NUMBER = 5.0, 0.6  # a product of the free rows with a vector, and back
 _COPY = 1.5  # copying a number of a free row, before a Hessian is computed
 _STORED = 1.5  # a stored number of a sparse row, in a product with a vector
+_SCATTERED = 4.0  # the same in a visit of the ascent to a wide row, whose coefficients lie outside the first cache
+_LISTED = 20.0  # a stored number in the products of all pairs of sparse rows, which list the numbers of each column
+_ASCENT_COLUMN = 1.0  # a coefficient, whose square is summed after each pass of the ascent
+_SPAN_NUMBER = 1.0  # a coordinate in the span of sparse rows, in a visit of the ascent; hundreds of rows fill a cache
+_SPAN_CALL = 1e6  # overhead of the methods in the span, for each problem
 _STORED_PAIR = 2.0  # a product of two stored numbers of a row, in a Hessian
 _MULTIPLICATION, _FACTOR_MULTIPLICATION = 0.03, 0.1  # in a dense Hessian, and in its Cholesky factorisation
 _SUMS_CALL = 5e5  # Python's share of a Newton step by sums over blocks of rows
@@ -61,11 +66,29 @@ def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -
     return passes if passes > FEW_PASSES else 0.0
 
 
+def span_cost(rows: LoopRows, n_problems: int) -> float:
+    """Nanoseconds of the products of all pairs of rows, and of their factor, for each of `n_problems` that share them.
+
+    Sparse rows have a product for each pair of stored numbers in a column.
+    """
+    n, d = rows.n_rows, len(rows.shift)
+    if rows.is_dense:
+        return Costs(n, d, 1.0, 1).row_products / n_problems
+    products = n * _LISTED * rows.n_stored + _STORED_PAIR * rows.n_pairs + _COPY * n * n
+    return (products + Costs.factor(n)) / n_problems
+
+
 def passes_before_span(rows: LoopRows, n_problems: int) -> float:
-    """Passes of the ascent on dense rows in the time of their products, which `n_problems` problems share; 0 if few."""
-    products = Costs(rows.n_rows, len(rows.shift), 1.0, 1).row_products
-    passes = float(products / (n_problems * ascent_pass_cost(rows)))
-    return passes if passes > FEW_PASSES else 0.0
+    """Passes of the ascent on wide rows after which coordinates of their span would have saved as much as they cost.
+
+    Infinite if passes over the coordinates of sparse rows take no less time.
+    """
+    if rows.is_dense:
+        passes = span_cost(rows, n_problems) / ascent_pass_cost(rows)
+        return float(passes) if passes > FEW_PASSES else 0.0
+    n, d = rows.n_rows, len(rows.shift)
+    saved = n * (_SCATTERED * rows.n_stored - _SPAN_NUMBER * n) + _ASCENT_COLUMN * (d - n)
+    return (_SPAN_CALL + span_cost(rows, n_problems)) / saved if saved > 0 else np.inf
 
 
 def surely_affordable_passes(rows: LoopRows, squared: bool) -> float:

@@ -98,7 +98,7 @@ class CompiledSearch:
         if search.proved:
             return self._published(search)
         if not self.rows.is_dense:
-            solve_sparse(search)
+            solve_sparse(search, self.n_problems)
         else:
             solve_dense(search, cells <= _COPIED_CELLS, self.n_problems)
         if not search.proved and search.left > 0:

@@ -67,6 +67,12 @@ class LoopRows:
         return LoopRows.dense(RowSpan(self.matrix).coordinates, False)
 
     @cached_property
+    def n_pairs(self) -> float:
+        """Number of pairs of stored numbers of sparse rows in the same column, each number with itself included."""
+        in_column = np.bincount(self.arrays[1], minlength=len(self.shift))
+        return float(in_column @ (in_column + 1.0)) / 2
+
+    @cached_property
     def products(self) -> Products:
         """The products of sparse rows that a step of the interior point method factors."""
         return fewest_products((self.n_rows, len(self.shift)), *self.arrays[1:])

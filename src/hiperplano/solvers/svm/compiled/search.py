@@ -58,6 +58,24 @@ class Search:
         return self.control.most - self.found.passes
 
     @property
+    def ended(self) -> bool:
+        """Whether the gap is small enough, or no pass is left."""
+        return self.proved or self.left <= 0
+
+    @property
+    def misses_tol(self) -> bool:
+        """Whether the gap exceeds `tol`, even if it counts as a rounding error beside the losses of no plane at all."""
+        return self.found.gap > self.control.tol * self.found.objective
+
+    @property
+    def likely_free(self) -> bool:
+        """Whether a typical row's dual variable is expected between its bounds, where the ascent takes more passes.
+
+        A step of it that the bounds allow then changes the row's score by more than the unit of scores.
+        """
+        return float(np.square(self.rows.arrays[0]).sum()) > self.control.softness * self.rows.n_rows
+
+    @property
     def _knows_costs(self) -> bool:
         """Whether the costs of the methods after the ascent are known well.
 
@@ -98,17 +116,13 @@ class Search:
 
     def active_set(self) -> None:
         """The active set method on dense rows, from the last result of the ascent."""
-        from hiperplano.solvers.svm.compiled.ascent_loops import certificate
-
         best, rounds = active_set(self.rows.matrix, self.box, self.control.fit_intercept, self.beta, self.coef[-1])
         if best is None:
             self.found = self.found._replace(passes=self.found.passes + rounds)
             return
         self._note("active set")
-        coef, mismatch = np.append(best.coef, best.level), np.zeros(len(best.coef))
-        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, best.beta, mismatch)
-        self._take(Found(coef, beta, objective, gap, rounds))
-        self.coef, self.beta = self._pull(beta, coef[-1]), beta.copy()
+        beta, level = self._prove(np.append(best.coef, best.level), best.beta, rounds)
+        self.coef, self.beta = self._pull(beta, level), beta.copy()
 
     def newton(self, share: float = 1.0) -> None:
         """Newton's method on dense rows, from the best result so far, with a share of the remaining passes.
@@ -187,7 +201,7 @@ class Search:
         self.control = asked
 
     def newton_in_span(self) -> None:
-        """Ascent and second-order methods in the span of the rows; `ascend` must then prove the result."""
+        """Ascent and second-order methods in the span of the rows, whose coordinates may have lost digits."""
         here = Search(
             self.rows.span, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol)
         )
@@ -200,7 +214,7 @@ class Search:
             self._note(method)
         self.beta = here.found.beta.copy()
         self.coef = self._pull(self.beta, here.found.coef[-1])
-        self.found = self.found._replace(passes=self.found.passes + here.found.passes)
+        self._prove(self.coef.copy(), self.beta, here.found.passes + 1)
 
     def newton_on_dense(self, x: Array) -> None:
         """Second-order methods on sparse rows that were made dense."""
@@ -227,15 +241,22 @@ class Search:
         better = new.gap <= max(self.found.gap, _EXACT * new.objective)  # smaller gaps are rounding errors
         self.found = (new if better else self.found)._replace(passes=passes)
 
+    def _prove(self, coef: Array, beta: Array, passes: int) -> tuple[Array, float]:
+        """Take Σβ·x with its best level, after so many passes; returns balanced β, and the level."""
+        from hiperplano.solvers.svm.compiled.ascent_loops import certificate
+
+        mismatch = np.zeros(len(coef) - 1)
+        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, beta, mismatch)
+        self._take(Found(coef, beta, objective, gap, passes))
+        return beta, float(coef[-1])
+
     def _pull(self, beta: Array, level: float) -> Array:
         """Coefficients Σβ·x, followed by the level."""
-        x, indices, _ = self.rows.arrays
         out = np.empty(len(self.rows.shift) + 1)
         out[-1] = level
         if self.rows.is_dense:
             with np.errstate(over="ignore", invalid="ignore"):
-                np.matmul(beta, x, out=out[:-1])
-            return out
-        each = np.repeat(beta, np.diff(self.rows.arrays[2]))
-        out[:-1] = np.bincount(indices, each * x, len(self.rows.shift))
+                np.matmul(beta, self.rows.arrays[0], out=out[:-1])
+        else:
+            out[:-1] = beta @ self.rows.matrix
         return out

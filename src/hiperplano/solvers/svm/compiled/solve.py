@@ -52,50 +52,89 @@ def solve_dense(search: Search, few: bool, n_problems: int) -> None:
     passes = passes_before_span(rows, n_problems) if wide else affordable_passes(rows, squared)
     if passes and not (squared and n > _TALL_ROWS_PER_COLUMN * d):
         search.ascend_then_active_set(passes)
-    if not search.proved and search.left > 0:
+    if not search.ended:
         if wide:
-            search.newton_in_span()
-            search.ascend(FEW_PASSES)
-            if not search.proved and search.left > 0:
+            _in_span(search)
+            if not search.ended:
                 search.interior()  # coordinates of the span have lost digits of short columns beside long ones
         elif few or needs_no_factor(n, d, squared):
             search.second_order()
         elif not squared and interior_fits(n, d) and interior_cost(n, d) < newton_cost(n, d, squared):
             search.interior()
-    if not search.proved and search.left > 0 and (wide or few):
+    if not search.ended and (wide or few):
         search.ascend()
 
 
-def solve_sparse(search: Search) -> None:
+def solve_sparse(search: Search, n_problems: int) -> None:
     """Dual ascent, then other methods if the rows have a small span or table, or if the interior point method is cheap.
 
     The gap may remain too large: the caller then continues by sums over all rows.
     """
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
-    wide = is_wide(n, d)
+    if is_wide(n, d):
+        _solve_wide_sparse(search, n_problems)
+        return
     squared = bool(search.box.soft[0])
     surely = surely_affordable_passes(rows, squared)
-    if surely > FEWEST_PASSES or wide:
-        search.ascend(max(surely, FEW_PASSES) if wide else surely)
-    if search.proved or search.left <= 0:
+    if surely > FEWEST_PASSES:
+        search.ascend(surely)
+    if search.ended:
         return
     left_early = 0 < search.found.passes < surely
     newton, interior = sparse_newton_cost(rows, squared), sparse_interior_cost(rows)
     dense = not squared and interior_cost(n, d) < min(newton, interior)
-    small = not wide and n * d <= (MOST_DENSE_CELLS if dense else DENSE_CELLS)
+    small = n * d <= (MOST_DENSE_CELLS if dense else DENSE_CELLS)
     passes = affordable_passes(rows, squared, small) - search.found.passes
     if passes > FEW_PASSES and not left_early:
         search.ascend(passes)
-    if search.proved or search.left <= 0:
-        return
-    if not small and interior < newton:
-        search.interior(0.0 if squared or rows.products.stays_sparse else steps_before_factor(rows))
-    if search.proved or search.left <= 0:
-        return
-    if wide:
-        search.newton_in_span()
-        search.ascend(FEW_PASSES)
-    elif small:
+    if not search.ended and not small and interior < newton:
+        _sparse_interior(search)
+    if not search.ended and small:
         search.newton_on_dense(rows.matrix.toarray())
-        if not search.proved and search.left > 0:
+        if not search.ended:
             search.ascend()
+
+
+def _solve_wide_sparse(search: Search, n_problems: int) -> None:
+    """Dual ascent for as long as coordinates of the span take to pay, then the other methods in the span.
+
+    Where dual variables are likely to end between their bounds, the ascent seldom takes fewer than ten passes. If the
+    span pays for itself sooner, it starts there.
+    """
+    if not search.likely_free:
+        search.ascend(FEW_PASSES)
+    if search.ended:
+        return
+    span = passes_before_span(search.rows, n_problems)
+    if span > FEW_PASSES:
+        _solve_before_span(search, span)
+    if not search.ended:
+        _in_span(search)
+
+
+def _in_span(search: Search) -> None:
+    """The methods in the span of the rows, and passes over the rows if its coordinates have lost digits."""
+    search.newton_in_span()
+    if search.left > 0 and search.misses_tol:
+        search.ascend(FEW_PASSES)
+
+
+def _solve_before_span(search: Search, span: float) -> None:
+    """Dual ascent on wide sparse rows for up to `span` passes, or the interior point method if that costs less."""
+    rows, squared = search.rows, bool(search.box.soft[0])
+    surely = max(surely_affordable_passes(rows, squared), FEW_PASSES)
+    search.ascend(min(span, surely))
+    if search.ended or span <= surely or search.found.passes < surely:
+        return
+    newton, interior = sparse_newton_cost(rows, squared), sparse_interior_cost(rows)
+    passes = min(span, affordable_passes(rows, squared)) - search.found.passes
+    if passes > FEW_PASSES:
+        search.ascend(passes)
+    if not search.ended and interior < newton:
+        _sparse_interior(search)
+
+
+def _sparse_interior(search: Search) -> None:
+    """The interior point method on sparse rows, at first by conjugate gradients if a factorisation would be dense."""
+    rows, squared = search.rows, bool(search.box.soft[0])
+    search.interior(0.0 if squared or rows.products.stays_sparse else steps_before_factor(rows))
