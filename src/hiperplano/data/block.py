@@ -27,6 +27,9 @@ _OUTPUT = 1000  # most scores of a tile: OpenBLAS copies the operands of larger 
 _MULTIPLICATIONS = 500_000  # most multiplications of a tile, for the same reason
 _FEWEST_SCORED, _FEWEST_SUMMED = 16, 32  # rows of a tile; a sum also has to be added to the others
 
+_HELD = 500  # most numbers of a result that NumPy computes without letting other threads run
+_FEWEST_IN_PART = 256  # rows of a part; with fewer, calls take longer than waiting for the other thread
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -106,13 +109,14 @@ class Block:
     def dot(self, coef: Array) -> Array:
         """x·coef, for `coef` of shape (d,) or (d, k)."""
         if self.is_sparse or coef.ndim == 1:
-            return np.asarray(self.x @ coef)
+            return np.asarray(self.x @ coef if self.is_sparse else matrix_product(self.x, coef))
         return row_scores(self._rows_like(coef), coef.T)
 
     def transpose_dot(self, right: Array) -> Array:
         """xᵀ·right in float64, for `right` of shape (m,) or (m, k)."""
         if self.is_sparse or right.ndim == 1:
-            return np.asarray(self.transposed() @ right, dtype=np.float64)
+            turned = self.transposed()
+            return np.asarray(turned @ right if self.is_sparse else matrix_product(turned, right), dtype=np.float64)
         return row_sums(right, self._rows_like(right)).T.astype(np.float64, copy=False)
 
     def _rows_like(self, other: Array) -> Array:
@@ -178,7 +182,7 @@ class Block:
             mirror(out, (0, size), (0, size))
             return out
         rows = self.x * np.sqrt(weights)[:, None]
-        return np.asarray(rows.T @ rows, dtype=np.float64)
+        return np.asarray(matrix_product(rows.T, rows), dtype=np.float64)
 
     def squared(self) -> Block:
         """The same rows with every entry squared."""
@@ -281,6 +285,34 @@ def transposed(x: Any) -> csc_array:
     return turned
 
 
+def matrix_product(left: Array, right: Array) -> Array:
+    """left·right of dense arrays with one or two dimensions, for sums that threads compute side by side.
+
+    NumPy's `@` lets other threads run only if the result has more than 500 numbers: blocks with fewer columns would
+    wait for each other. `np.dot` always lets them run, but copies arrays that are not contiguous.
+    """
+    size = (len(left) if left.ndim > 1 else 1) * (right.shape[-1] if right.ndim > 1 else 1)
+    if size > _HELD:
+        return np.asarray(left @ right)
+    if left.flags.forc and right.flags.forc:
+        return np.asarray(np.dot(left, right))
+    return _product_in_parts(left, right, _HELD // max(1, size) + 1)
+
+
+def _product_in_parts(left: Array, right: Array, n_parts: int) -> Array:
+    """The same as a sum over parts of the rows of `right`, whose products have more than 500 numbers together."""
+    m = left.shape[-1]
+    length = m // n_parts
+    if right.ndim < 2 or length < _FEWEST_IN_PART:
+        return np.asarray(left @ right)
+    whole = n_parts * length
+    parts = left[..., :whole].reshape(-1, n_parts, length).swapaxes(0, 1)
+    total = (parts @ right[:whole].reshape(n_parts, length, -1)).sum(axis=0).reshape(*left.shape[:-1], -1)
+    if whole < m:
+        total += left[..., whole:] @ right[whole:]
+    return np.asarray(total)
+
+
 def row_scores(rows: Array, coef: Array) -> Array:
     """rows·coefᵀ, of shape (m, k); the scores of one vector are contiguous.
 
@@ -291,7 +323,7 @@ def row_scores(rows: Array, coef: Array) -> Array:
     """
     step = _rows_of_tile(rows, len(coef), _FEWEST_SCORED)
     if step is None:
-        return np.asarray((coef @ rows.T).T)
+        return matrix_product(coef, rows.T).T
     out = np.empty((len(coef), len(rows)), np.result_type(rows, coef))
     for tile in _tiles(len(rows), step):
         np.matmul(coef, rows[tile].T, out=out[:, tile])
@@ -308,8 +340,8 @@ def row_sums(right: Array, rows: Array) -> Array:
     """
     step = _rows_of_tile(rows, right.shape[1], _FEWEST_SUMMED)
     if step is None:
-        return np.asarray(right.T @ rows)
-    total, *others = (right[tile].T @ rows[tile] for tile in _tiles(len(rows), step))
+        return matrix_product(right.T, rows)
+    total, *others = (matrix_product(right[tile].T, rows[tile]) for tile in _tiles(len(rows), step))
     for each in others:
         total += each
     return np.asarray(total)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hiperplano.data.block import Array, Block, row_scores, scratch
+from hiperplano.data.block import Array, Block, matrix_product, row_scores, scratch
 from hiperplano.data.design import Design, Sums
 from hiperplano.data.finite import LARGEST, SMALLEST
 
@@ -301,9 +301,9 @@ class _Moments:
         part = _part(block, self.columns)
         x = part.doubles()
         if block.weight is None:
-            return xp.ones(len(block)) @ x, xp.einsum("ij,ij->j", x, x)
+            return matrix_product(xp.ones(len(block)), x), xp.einsum("ij,ij->j", x, x)
         weighted = xp.multiply(x, block.weight[:, None], out=scratch("weighted", x.shape, x))
-        return block.weight @ x, xp.einsum("ij,ij->j", x, weighted)
+        return matrix_product(block.weight, x), xp.einsum("ij,ij->j", x, weighted)
 
 
 @dataclass(frozen=True)
@@ -330,8 +330,8 @@ class _Deviations:
         part, weight = _part(block, self.columns), block.weights
         if not part.is_sparse:
             apart = xp.subtract(part.x, self.mean, out=scratch("apart", part.x.shape, part.x))
-            sums = weight @ apart
-            return sums, weight @ xp.square(apart, out=apart)
+            sums = matrix_product(weight, apart)
+            return sums, matrix_product(weight, xp.square(apart, out=apart))
         where, d = part.x.indices.astype(np.intp, copy=False), len(self.mean)
         apart = part.x.data - self.mean[where]
         counts = stored = np.bincount(where, minlength=d)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,23 +45,18 @@ class RowSpan:
         self._triangle = lower[:rank]
         self._x, self._pivots, self._shift = x, pivots[:rank] - 1, shift
 
-    @cached_property
-    def _pivot_rows(self) -> Any:
-        """The rows of which w is a combination: a copy, which callers that need only coordinates are spared."""
-        return self._x[self._pivots]
-
     def coefficients(self, v: Array) -> Array:
         """w of shape (k, d), for v of shape (k, rank)."""
-        if not self._triangle.size:
-            return np.zeros((len(v), self._pivot_rows.shape[1]))
-        shares = solve_triangular(self._triangle, v.T, lower=True, trans=1, check_finite=False)
-        return np.asarray(shares.T @ self._pivot_rows) - np.multiply.outer(shares.sum(axis=0), self._shift)
+        shares = np.zeros((self._x.shape[0], len(v)))  # of all rows: copying the pivot rows would take longer
+        if self._triangle.size:
+            shares[self._pivots] = solve_triangular(self._triangle, v.T, lower=True, trans=1, check_finite=False)
+        return np.asarray((self._x.T @ shares).T) - np.multiply.outer(shares.sum(axis=0), self._shift)
 
     def project(self, w: Array) -> Array:
         """v of shape (k, rank) with the same scores as w, of shape (k, d)."""
-        if not self._triangle.size:
-            return np.zeros((len(w), 0))
-        scores = self._pivot_rows @ w.T - w @ self._shift
+        if not self._triangle.size or not w.any():
+            return np.zeros((len(w), self._triangle.shape[1]))
+        scores = (self._x @ w.T)[self._pivots] - w @ self._shift
         return np.asarray(solve_triangular(self._triangle, scores, lower=True, check_finite=False).T)
 
 

@@ -8,13 +8,13 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from hiperplano.data.block import row_scores, row_sums, scratch
+from hiperplano.data.block import matrix_product, row_scores, row_sums, scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.data.in_memory import InMemory
 from hiperplano.losses.softmax import shares
 from hiperplano.penalties import L2
-from hiperplano.solvers.row_span import InRowSpan
+from hiperplano.solvers.row_span import InRowSpan, is_wide
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows, sparse_products_pay
 
 _DENSE_CELLS = 2**17  # most numbers of sparse rows for which a dense copy is kept
@@ -113,10 +113,10 @@ class Objective:
     def _few_rows(self) -> tuple[Block, Array] | None:
         """The only block of rows and its dense matrix [1, z], which would otherwise be recomputed in every pass.
 
-        Return None if there are several blocks, or if the rows stay sparse.
+        Return None if there are several blocks, if the rows stay sparse, or if most passes are in the span of the rows.
         """
         design = self.design
-        if not isinstance(design, InMemory) or design.density < SPARSE_PRODUCTS:
+        if not isinstance(design, InMemory) or design.density < SPARSE_PRODUCTS or is_wide(design):
             return None
         if design.is_sparse and design.n_rows * design.n_columns > _DENSE_CELLS:
             return None
@@ -231,7 +231,7 @@ class HessianSums:
             x = xp.subtract(block.dense(), self.origin, out=scratch("centred", block.x.shape, block.x))
         rows = xp.multiply(x, xp.sqrt(curvature)[:, None], out=scratch("weighted", block.x.shape, block.x))
         slopes, curvatures = row_sums(xp.stack([slope, curvature]).T, x)  # both from one read of the rows
-        return *totals, slopes, curvatures, rows.T @ rows
+        return *totals, slopes, curvatures, matrix_product(rows.T, rows)
 
 
 @dataclass(frozen=True)
@@ -275,8 +275,9 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
     hessian : ndarray of shape (scores·size, scores·size)
     """
     if len(theta) == 1:
-        total, slope, curvature = total_slope_and_curvature(loss, block.y[:, 0], theta[0] @ rows.T, block.weight)
-        return np.array([total]), (slope @ rows)[None], weighted_gram(rows, curvature[:, None, None])
+        score = matrix_product(theta[0], rows.T)
+        total, slope, curvature = total_slope_and_curvature(loss, block.y[:, 0], score, block.weight)
+        return np.array([total]), matrix_product(slope, rows)[None], weighted_gram(rows, curvature[:, None, None])
     value, gradient, score = slope_sums(loss, block, rows, theta)
     return value, gradient, softmax_gram(rows, shares(score), block.weight)
 
@@ -333,7 +334,7 @@ def weighted_gram(rows: Array, curvature: Array) -> Array:
     k, size = curvature.shape[1], rows.shape[1]
     if k == 1:
         rows = np.multiply(rows, np.sqrt(curvature[:, :, 0]), out=scratch("weighted", rows.shape, rows))
-        return np.asarray(rows.T @ rows)
+        return matrix_product(rows.T, rows)
     out = np.empty((k, size, k, size))
     for a in range(k):
         for b in range(a, k):
@@ -361,13 +362,13 @@ def softmax_gram(rows: Array, p: Array, weight: Array | None) -> Array:
         products = scratch("products", (len(rows[part]), k, size))
         np.multiply(weighted[part, :, None], rows[part, None, :], out=products)
         flat = products.reshape(-1, k * size)
-        out -= flat.T @ flat
+        out -= matrix_product(flat.T, flat)
     # Computed separately, since 1 − p must not be a difference of two sums over all rows.
     own = root * np.sqrt(p * (1.0 - p))
     for a in range(k):
         block = slice(a * size, (a + 1) * size)
         scaled = np.multiply(rows, own[:, a, None], out=scratch("weighted", rows.shape, rows))
-        out[block, block] = scaled.T @ scaled
+        out[block, block] = matrix_product(scaled.T, scaled)
     return out
 
 

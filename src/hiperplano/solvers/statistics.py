@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from hiperplano.data.block import row_sums, scratch
+from hiperplano.data.block import matrix_product, row_sums, scratch
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.data.finite import LARGEST, MOST_WEIGHT, SMALLEST
 from hiperplano.data.in_memory import InMemory
@@ -223,12 +223,12 @@ class MomentSums:
             return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse, self.dtype),)
         rows = augmented(block, self.shift, self.dtype)
         if not self.n_groups:
-            return ((rows.T @ rows).astype(np.float64, copy=False),)
+            return (matrix_product(rows.T, rows).astype(np.float64, copy=False),)
         group = block.vectors["fold"]
         out = xp.zeros((self.n_groups, rows.shape[1], rows.shape[1]))
         for number in np.unique(group[group >= 0]):
             part = rows[group == number]
-            out[number] = part.T @ part
+            out[number] = matrix_product(part.T, part)
         return (out,)
 
 
@@ -262,10 +262,10 @@ def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtyp
     if sparse:
         weighted = block.weighted(small)
         products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted).T
-        ends = small.T @ weighted
+        ends = matrix_product(small.T, weighted)
     else:
         rows = block.dense()
-        products, cross, ends = rows.T @ rows, row_sums(small, rows), small.T @ small
+        products, cross, ends = matrix_product(rows.T, rows), row_sums(small, rows), matrix_product(small.T, small)
     out = np.empty((d + len(ends), d + len(ends)))
     of_rows, of_targets = slice(1, d + 1), slice(d + 1, None)
     out[0, 0], out[of_rows, of_rows], out[of_targets, of_targets] = ends[0, 0], products, ends[1:, 1:]
@@ -288,14 +288,14 @@ def centred_scores(block: Block, mean: Array, coef: Array) -> Array:
     """(x − mean)·coef of a block, for coefficients of shape (d,) or (d, k)."""
     if block.is_sparse:
         return np.asarray(block.dot(coef) - mean @ coef)
-    return np.asarray(block.xp.subtract(block.x, mean) @ coef)
+    return matrix_product(block.xp.subtract(block.x, mean), coef)
 
 
 def centred_product(block: Block, mean: Array, right: Array) -> Array:
     """(x − mean)ᵀ·right of a block, for `right` of shape (m,) or (m, k)."""
     if block.is_sparse:
         return np.asarray(block.transpose_dot(right) - np.multiply.outer(mean, right.sum(axis=0)))
-    return np.asarray(block.xp.subtract(block.x, mean).T @ right)
+    return matrix_product(block.xp.subtract(block.x, mean).T, right)
 
 
 def align_rows(values: Array, design: Design, n_rows: int) -> Array:

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array
 
+from hiperplano.data.block import matrix_product
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.statistics import refuse_out_of_range
@@ -122,7 +123,7 @@ def class_sums(block: Block, n_classes: int, values: Array) -> Array:
     """Σ w·values over the rows of each class, for `values` of shape (m,) or (m, k)."""
     code = block.vectors["code"]
     if n_classes <= _FEW_CLASSES:
-        return np.asarray(block.weighted(_members(code, n_classes).T).T @ values)
+        return matrix_product(block.weighted(_members(code, n_classes).T).T, values)
     member = csr_array((block.weights, code, np.arange(len(block) + 1)), shape=(len(block), n_classes))
     return np.asarray(member.T @ values)
 
@@ -166,7 +167,7 @@ class _PooledMoments:
         sums = class_sums(block, self.n_classes, rows)
         if block.weight is not None:
             rows *= block.xp.sqrt(block.weight)[:, None]
-        return _weights(block, self.n_classes), sums, rows.T @ rows
+        return _weights(block, self.n_classes), sums, matrix_product(rows.T, rows)
 
 
 @dataclass(frozen=True)
@@ -190,10 +191,10 @@ class _SeparateMoments:
             here = slice(start, end)
             part = rows[here]
             part -= self.points[k]
-            sums[k] = weight[here] @ part
+            sums[k] = matrix_product(weight[here], part)
             if block.weight is not None:
                 part *= xp.sqrt(weight[here])[:, None]
-            squares[k] = part.T @ part
+            squares[k] = matrix_product(part.T, part)
         return _weights(block, n_classes), sums, squares
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import expit, xlogy
 
-from hiperplano.data.block import row_scores, row_sums, scratch
+from hiperplano.data.block import matrix_product, row_scores, row_sums, scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.linalg.symmetric import SymmetricSolver
@@ -370,5 +370,5 @@ class ClassBlockSums:
         weighted = scratch("weighted", rows.shape, rows, self.dtype)
         for products, root in zip(out, roots.T, strict=True):
             xp.multiply(rows, root[:, None], out=weighted)
-            products[...] = weighted.T @ weighted
+            products[...] = matrix_product(weighted.T, weighted)
         return (out,)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from hiperplano.data.block import matrix_product
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
 from hiperplano.solvers.svm.curvature import Curvature, MatrixCurvature, rounds_well, rows_with_one
 
@@ -138,7 +139,7 @@ class DualLoss:
             rows *= np.sqrt(block.weight[free])[:, None]
         if rounds_well(rows, softness):
             rows = rows.astype(np.float32)
-        return np.asarray(rows.T @ rows, dtype=np.float64)
+        return matrix_product(rows.T, rows).astype(np.float64, copy=False)
 
     def curvature(self, gram: Array, row: float) -> Curvature:
         """The curvature with this matrix; `row`, the contribution of one row to that of the level, is not used."""

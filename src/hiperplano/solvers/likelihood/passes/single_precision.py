@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hiperplano.data.block import row_scores, row_sums, scratch
+from hiperplano.data.block import matrix_product, row_scores, row_sums, scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
@@ -345,7 +345,7 @@ class _HessianSums:
         sums, total = _products(curvature, rows)
         root = np.sqrt(curvature).astype(np.float32)
         weighted = np.multiply(rows, root, out=scratch("weighted", rows.shape, rows, np.float32))
-        return total, sums[:, 0], (weighted.T @ weighted).astype(np.float64)
+        return total, sums[:, 0], matrix_product(weighted.T, weighted).astype(np.float64)
 
 
 def _scores(scores: LinearScores, rows: Array) -> Array:
