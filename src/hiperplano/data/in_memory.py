@@ -31,7 +31,8 @@ _SPARSE_CELLS = 2**21  # numbers in such a block if it is made dense
 _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
 _SHORT_ROW = 16  # mean entries per row up to which a branch misprediction at its end costs as much as its product
 _LONG_ROWS = 2**16  # rows of a block if only vectors are read
-_LONG_ENTRIES = 2**19  # least entries of a block of sparse rows that stays sparse
+# Least and most entries of a block of sparse rows that stays sparse: twice the least make two blocks, for two threads.
+_FEWEST_ENTRIES, _MOST_ENTRIES = 2**18, 2**19
 # Rows of a dense block for each of its columns if it returns a d × d matrix. Writing and adding it takes as long as the
 # products of some hundred rows; longer blocks save 5% of the time of XᵀX with 600 columns, and 15% with 2,000.
 _PER_COLUMN = 2
@@ -164,8 +165,9 @@ class InMemory(Design):
             return self._long_slices
         if self.is_sparse and getattr(statistic, "stays_sparse", False):
             sums = self.n_columns**2 if getattr(statistic, "sums_squares", False) else self.n_columns
-            entries = max(_LONG_ENTRIES, _PER_SUM * sums)
-            return self._cut(max(1, -(-self.n_rows // max(1, self.x.nnz // entries))))
+            fewest, most = (max(entries, _PER_SUM * sums) for entries in (_FEWEST_ENTRIES, _MOST_ENTRIES))
+            n_blocks = 2 * -(-self.x.nnz // (2 * most)) if self.x.nnz >= 2 * fewest else 1
+            return self._cut(max(1, -(-self.n_rows // n_blocks)))
         single, squares = (getattr(statistic, name, False) for name in ("stays_single", "sums_squares"))
         if single and not squares:
             pairs = -(-self.n_rows * (self.n_columns + 1) // (2 * _SINGLE_CELLS))  # an even number, for two threads
