@@ -25,6 +25,7 @@ _BLOCK_CELLS = 2**18
 # Numbers in a block of dense rows that are only multiplied in float32. It exceeds a core's cache, but reading it from a
 # shared one takes hardly longer. Each block costs a tenth of a millisecond: its rows push all else out of the cache.
 _SINGLE_CELLS = 2**21
+_FEWEST_SINGLE_CELLS = 2**19  # least numbers of such rows for two blocks: starting a second thread costs as much
 _FEWEST_ROWS, _MOST_ROWS = 1024, 2**14
 _SPARSE_ENTRIES = 2**19  # stored entries in a block of sparse rows
 _SPARSE_CELLS = 2**21  # numbers in such a block if it is made dense
@@ -110,7 +111,10 @@ class InMemory(Design):
     def _long_slices(self) -> list[slice]:
         return self._cut(_LONG_ROWS)
 
-    def _cut(self, size: int) -> list[slice]:
+    def _cut(self, most: int) -> list[slice]:
+        """Slices of equal length, at most `most` rows. Several are an even number, so that two threads share them."""
+        n_blocks = 2 * -(-self.n_rows // (2 * most)) if self.n_rows > most else 1
+        size = max(1, -(-self.n_rows // n_blocks))
         return [slice(start, min(start + size, self.n_rows)) for start in range(0, max(self.n_rows, 1), size)]
 
     def block(self, rows: slice) -> Block:
@@ -166,12 +170,13 @@ class InMemory(Design):
         if self.is_sparse and getattr(statistic, "stays_sparse", False):
             sums = self.n_columns**2 if getattr(statistic, "sums_squares", False) else self.n_columns
             fewest, most = (max(entries, _PER_SUM * sums) for entries in (_FEWEST_ENTRIES, _MOST_ENTRIES))
-            n_blocks = 2 * -(-self.x.nnz // (2 * most)) if self.x.nnz >= 2 * fewest else 1
+            n_blocks = max(2, self.x.nnz // most) if self.x.nnz >= 2 * fewest else 1
             return self._cut(max(1, -(-self.n_rows // n_blocks)))
         single, squares = (getattr(statistic, name, False) for name in ("stays_single", "sums_squares"))
         if single and not squares:
-            pairs = -(-self.n_rows * (self.n_columns + 1) // (2 * _SINGLE_CELLS))  # an even number, for two threads
-            return self._cut(min(_MOST_ROWS, max(_FEWEST_ROWS, -(-self.n_rows // (2 * pairs)))))
+            cells = self.n_rows * (self.n_columns + 1)
+            n_blocks = 1 if cells < _FEWEST_SINGLE_CELLS else max(2, cells // _SINGLE_CELLS)
+            return self._cut(min(_MOST_ROWS, max(_FEWEST_ROWS, -(-self.n_rows // n_blocks))))
         # Of dense float32 rows, as many bytes as a block of doubles.
         rows = self._dense_rows(2 * _BLOCK_CELLS) if single else self.block_rows()
         if squares and not self.is_sparse:
