@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -301,16 +301,10 @@ def matrix_product(left: Array, right: Array) -> Array:
 
 def _product_in_parts(left: Array, right: Array, n_parts: int) -> Array:
     """The same as a sum over parts of the rows of `right`, whose products have more than 500 numbers together."""
-    m = left.shape[-1]
-    length = m // n_parts
+    length = len(right) // n_parts
     if right.ndim < 2 or length < _FEWEST_IN_PART:
         return np.asarray(left @ right)
-    whole = n_parts * length
-    parts = left[..., :whole].reshape(-1, n_parts, length).swapaxes(0, 1)
-    total = (parts @ right[:whole].reshape(n_parts, length, -1)).sum(axis=0).reshape(*left.shape[:-1], -1)
-    if whole < m:
-        total += left[..., whole:] @ right[whole:]
-    return np.asarray(total)
+    return _sum_of_parts(np.atleast_2d(left), right, length).reshape(*left.shape[:-1], -1)
 
 
 def row_scores(rows: Array, coef: Array) -> Array:
@@ -321,12 +315,15 @@ def row_scores(rows: Array, coef: Array) -> Array:
     rows : ndarray of shape (m, d)
     coef : ndarray of shape (k, d)
     """
-    step = _rows_of_tile(rows, len(coef), _FEWEST_SCORED)
-    if step is None:
+    m, k = len(rows), len(coef)
+    length = _rows_of_tile(rows, k, _FEWEST_SCORED)
+    if length is None:
         return matrix_product(coef, rows.T).T
-    out = np.empty((len(coef), len(rows)), np.result_type(rows, coef))
-    for tile in _tiles(len(rows), step):
-        np.matmul(coef, rows[tile].T, out=out[:, tile])
+    out = np.empty((k, m), np.result_type(rows, coef))
+    whole = m - m % length
+    tiles = out[:, :whole].reshape(k, -1, length).swapaxes(0, 1)
+    np.matmul(coef, _tiles(rows[:whole], length).swapaxes(1, 2), out=tiles)
+    np.matmul(coef, rows[whole:].T, out=out[:, whole:])
     return out.T
 
 
@@ -338,13 +335,22 @@ def row_sums(right: Array, rows: Array) -> Array:
     right : ndarray of shape (m, k)
     rows : ndarray of shape (m, d)
     """
-    step = _rows_of_tile(rows, right.shape[1], _FEWEST_SUMMED)
-    if step is None:
-        return matrix_product(right.T, rows)
-    total, *others = (matrix_product(right[tile].T, rows[tile]) for tile in _tiles(len(rows), step))
-    for each in others:
-        total += each
+    length = _rows_of_tile(rows, right.shape[1], _FEWEST_SUMMED)
+    return matrix_product(right.T, rows) if length is None else _sum_of_parts(right.T, rows, length)
+
+
+def _sum_of_parts(left: Array, right: Array, length: int) -> Array:
+    """left·right, added from the products of so many rows of `right` at a time, in one call of NumPy."""
+    whole = len(right) - len(right) % length
+    turned = _tiles(left.T[:whole], length).swapaxes(1, 2)
+    total = (turned @ _tiles(right[:whole], length)).sum(axis=0)
+    total += left[:, whole:] @ right[whole:]
     return np.asarray(total)
+
+
+def _tiles(rows: Array, length: int) -> Array:
+    """A view of shape (tiles, length, columns)."""
+    return rows.reshape(-1, length, rows.shape[1])
 
 
 def _rows_of_tile(rows: Array, k: int, fewest: int) -> int | None:
@@ -354,7 +360,3 @@ def _rows_of_tile(rows: Array, k: int, fewest: int) -> int | None:
         return None
     step = min(_OUTPUT // k, _MULTIPLICATIONS // (k * d))
     return step if fewest <= step < m else None
-
-
-def _tiles(m: int, step: int) -> Iterator[slice]:
-    return (slice(start, start + step) for start in range(0, m, step))
