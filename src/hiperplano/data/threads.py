@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import cache, reduce
+from functools import partial, reduce
 from operator import iadd
 from typing import Generic, TypeVar
 
 from hiperplano.data.blas import guard, one_blas_thread
+from hiperplano.data.helper import give_back, take_helpers
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -69,27 +69,17 @@ def ordered_reduce(
         if workers <= 1:
             return reduce(combine, map(function, items))
         work = _Work(function, items, combine, waiting=2 * workers)
-        helpers = [_pool().submit(copy_context().run, work.help) for _ in range(workers - 1)]
+        helpers = take_helpers(workers - 1)
         try:
+            for helper in helpers:
+                helper.start(partial(copy_context().run, work.help))
             work.run()
         finally:  # no thread is working after the call, whatever happened
             work.stop()
-            wait([helper for helper in helpers if not helper.cancel()])
+            for helper in helpers:
+                helper.finish()
+        give_back(helpers)  # unless the call was interrupted, perhaps before all had finished
         return work.result()
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Threads kept for the next call, since starting one costs as much as summing thousands of rows.
-
-    No call depends on them: the caller processes items that no thread takes in time, so nested calls cannot deadlock.
-    """
-    return ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="hiperplano")
-
-
-_MOST_HELPERS = 256  # largest size of the thread pool
-if hasattr(os, "register_at_fork"):  # a child process has none of the threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 class _Work(Generic[Item, Result]):
@@ -114,8 +104,13 @@ class _Work(Generic[Item, Result]):
 
     def help(self) -> None:
         """The work of a helper thread."""
-        guard.limit_this_thread()
-        self.run()
+        try:
+            guard.limit_this_thread()
+        except BaseException as problem:
+            self._problems[-1] = problem
+            self.stop()
+        else:
+            self.run()
 
     def run(self) -> None:
         """Take items and hand in their results until there are no more."""
