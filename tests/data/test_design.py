@@ -14,10 +14,10 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from hiperplano import LinearRegression, Ridge
-from hiperplano.data import blas, threads
 from hiperplano.data import in_memory as design_module
 from hiperplano.data.block import Block
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parallel import blas, threads
 from hiperplano.data.validate import design as make_design
 
 
@@ -328,7 +328,7 @@ import sys
 import numpy as np
 from scipy import sparse
 from hiperplano import LinearRegression, Ridge
-from hiperplano.data.threads import worker_count
+from hiperplano.data.parallel.threads import worker_count
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20_000, 8)) + 3
 y = X @ np.arange(8) + rng.normal(size=20_000)

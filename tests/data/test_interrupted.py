@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 
 from hiperplano.data import in_memory as module
 from hiperplano.data.in_memory import InMemory
-from hiperplano.data.threads import ordered_reduce
+from hiperplano.data.parallel.threads import ordered_reduce
 
 AT_WORK: list[object] = []
 ROWS = InMemory(np.ones((20_000, 2)), np.ones((20_000, 1)))

@@ -25,8 +25,8 @@ from hiperplano import (
     inference,
     scan,
 )
+from hiperplano.data.parallel.threads import worker_count
 from hiperplano.data.stream.vectors import StoredVector
-from hiperplano.data.threads import worker_count
 from hiperplano.errors import InvalidData, InvalidFile, InvalidType, NotAvailable
 
 N, D = 6_000, 5

@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.loops.arrays import RowArrays, row_arrays
-from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
+from hiperplano.data.parallel.blas import one_blas_thread
+from hiperplano.data.parallel.threads import in_threads, ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
 
 # A block and its copies should stay in a core's cache (2**18 doubles are 2 MiB), but have enough rows that a product

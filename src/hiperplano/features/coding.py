@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import Column, kind_label, pack_columns, unpack_columns
 from hiperplano.features.dependence import dependent_columns

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import KINDS, Column, kind_label
 from hiperplano.features.leaks import leakage_reason

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from hiperplano.data.block import Array
 from hiperplano.data.loops.mirror import mirror
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.linalg.memory import require_bytes
 from hiperplano.linalg.tiles.product import cuts, symmetric_product

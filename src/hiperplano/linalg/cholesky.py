@@ -14,7 +14,7 @@ import numpy as np
 from numba.extending import get_cython_function_address
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 
 _LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 _NUMBERS: dict[np.dtype[Any], Any] = {np.dtype(np.float32): c_float, np.dtype(np.float64): c_double}

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 from hiperplano.data.loops.arrays import row_arrays
-from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
+from hiperplano.data.parallel.threads import in_threads, ordered_reduce, worker_count
 
 _BLOCK = 1024
 _PANEL = 256  # rows of a panel: few enough to distribute, enough for BLAS

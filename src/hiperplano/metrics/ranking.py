@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.multiclass import type_of_target
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.messages import Message

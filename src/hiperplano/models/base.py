@@ -15,10 +15,10 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
 from hiperplano.data.cluster.calls import by_rows, takes_dask
 from hiperplano.data.finite import refuse_nonfinite
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.messages import Message

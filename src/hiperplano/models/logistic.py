@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from hiperplano.data import Design, validate
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.labels import labels_without_weight
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.data.parameters import (
     flag,
     number,

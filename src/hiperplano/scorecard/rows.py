@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array, Design
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.features.binning.encoder import WoEEncoder
 from hiperplano.features.binning.encoding import ColumnCode, column_of

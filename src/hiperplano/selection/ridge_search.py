@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.data.parameters import check_number, flag, one_of
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.linalg.centred_rows import CentredRows

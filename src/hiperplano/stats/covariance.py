@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Block, Design, validate
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.cluster.calls import takes_dask
 from hiperplano.data.design import Array, Sums
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.messages import Message

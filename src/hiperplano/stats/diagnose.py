@@ -11,9 +11,9 @@ from scipy.special import chdtrc
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.cluster.calls import takes_dask
 from hiperplano.data.design import Array, Block
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.solvers.least_squares.direct import least_squares

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from hiperplano.data.block import Array
 from hiperplano.data.design import Rows, Sums
 from hiperplano.data.in_memory import InMemory
-from hiperplano.data.threads import one_worker
+from hiperplano.data.parallel.threads import one_worker
 from hiperplano.errors import HiperplanoError, InvalidData
 from hiperplano.messages import Message
 

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parallel.threads import worker_count
 from hiperplano.data.stream.checkpoint import SavedSums
 from hiperplano.data.stream.drawn import DrawnRows, joined, refuse_too_many
 from hiperplano.data.stream.progress import Count
@@ -25,7 +26,6 @@ from hiperplano.data.stream.settings import Settings
 from hiperplano.data.stream.side_by_side import Result, Run, runs_of, side_by_side, until
 from hiperplano.data.stream.source import Source
 from hiperplano.data.stream.vectors import StoredVector
-from hiperplano.data.threads import worker_count
 
 Parts = Iterator[tuple[int, InMemory]]
 

@@ -10,9 +10,9 @@ from contextvars import copy_context
 from threading import Event
 from typing import TypeVar
 
-from hiperplano.data.blas import guard, one_blas_thread
+from hiperplano.data.parallel.blas import guard, one_blas_thread
+from hiperplano.data.parallel.threads import one_worker
 from hiperplano.data.stream.source import Source
-from hiperplano.data.threads import one_worker
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")

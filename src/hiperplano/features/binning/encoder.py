@@ -16,8 +16,8 @@ from hiperplano.data.cluster.calls import by_rows, takes_dask
 from hiperplano.data.design import Array, Design, add
 from hiperplano.data.error_messages import data_error
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parallel.threads import in_threads, one_worker, worker_count
 from hiperplano.data.parameters import number
-from hiperplano.data.threads import in_threads, one_worker, worker_count
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
 from hiperplano.features.binning.columns import numbered, read_column
 from hiperplano.features.binning.encoding import (

@@ -9,8 +9,8 @@ from threading import Lock
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.data.parallel.threads import worker_count
 from hiperplano.data.stream.read_ahead import read_ahead
-from hiperplano.data.threads import worker_count
 from hiperplano.errors import InvalidData
 from hiperplano.features.scanning.cells import nonfinite
 from hiperplano.features.scanning.walking import Chunk, Walk

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from hiperplano.data.design import Array
+from hiperplano.data.parallel.threads import worker_count
 from hiperplano.data.stream.source import Source
-from hiperplano.data.threads import worker_count
 from hiperplano.errors import InvalidData
 from hiperplano.features.coding import Coding
 from hiperplano.features.encoders import CategoricalEncoder, label_of

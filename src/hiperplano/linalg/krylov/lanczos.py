@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, solveh_banded
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.blas import one_blas_thread
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.linalg.conjugate_gradient import steps_needed
 from hiperplano.linalg.krylov.lanczos_loops import extend_basis, extend_basis_roughly
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.linalg.shifted.tridiagonal import Inverses
 from hiperplano.linalg.triangular import inverse_triangle
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 
 _ROWS = 128  # rows for which the sums of several shifts stay in a core's L1 cache
 _PANEL = 32  # block size of LAPACK's reflections

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import ordered_reduce, worker_count
+from hiperplano.data.parallel.threads import ordered_reduce, worker_count
 from hiperplano.linalg.tiles.loops import add_both_products
 
 _TILE = 1024  # rows and columns of a tile, large enough for BLAS to read it at memory speed

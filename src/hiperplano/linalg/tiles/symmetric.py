@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from scipy.linalg import cholesky, solve_triangular
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.linalg.tiles.product import cuts, run, symmetric_product
 from hiperplano.linalg.tiles.triangular import TriangularTiles
 

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.data.parameters import one_of
-from hiperplano.data.threads import in_threads
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import InvalidParameter
 from hiperplano.kernels import KernelMatrix

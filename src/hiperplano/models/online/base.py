@@ -16,8 +16,8 @@ from hiperplano.data.block import Array
 from hiperplano.data.design import Design
 from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.in_memory import InMemory, require_memory
+from hiperplano.data.parallel.threads import ordered_map, worker_count
 from hiperplano.data.parameters import flag, number, whole
-from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import SparseCoefficients, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
 from hiperplano.report.charts.chart import Chart, sparkline

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, class_moments

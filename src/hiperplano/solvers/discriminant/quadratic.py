@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from scipy.linalg import svd
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.linalg.orthogonal import all_present, is_present, triangle_of
 from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, cholesky
 from hiperplano.messages import Message

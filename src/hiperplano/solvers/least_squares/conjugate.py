@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.linalg.conjugate_gradient import (
     MOST_RESTARTS,
     ConjugateGradientResult,

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.linalg.centred_rows import sparse_rows
 from hiperplano.linalg.dependent.columns import by_independent_columns
 from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS

@@ -10,8 +10,8 @@ from scipy.linalg import eigh, lapack, svd
 from scipy.optimize import nnls
 from scipy.sparse.csgraph import structural_rank
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS, by_independent_rows
 from hiperplano.linalg.krylov.minimum_norm_steps import solve_by_column_steps

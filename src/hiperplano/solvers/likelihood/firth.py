@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import eigh, lapack
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.losses import Logistic
 from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.likelihood import Likelihood

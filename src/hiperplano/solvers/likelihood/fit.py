@@ -16,11 +16,11 @@ from math import prod
 
 import numpy as np
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
 from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.errors import InvalidData
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message

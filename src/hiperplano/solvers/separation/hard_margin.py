@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.messages import Message
 from hiperplano.solvers.nearest_point import ActiveSet, Lowest, approach
 from hiperplano.solvers.solution import Solution

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 from hiperplano.solvers.svm.curvature import Curvature

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Design
 from hiperplano.data.in_memory import InMemory, require_memory
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.blas import one_blas_thread
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
 from hiperplano.solvers.svm.compiled.in_memory import CompiledSearch, fits_loops

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory, require_memory
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.solvers.svm.augmented_lagrangian import (
     MATRIX_COLUMNS,
     WIDE,

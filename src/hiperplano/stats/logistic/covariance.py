@@ -10,10 +10,10 @@ from scipy.special import chdtrc
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Block, Design, validate
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Sums
 from hiperplano.data.labels import label_weight
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
 from hiperplano.solvers.likelihood.firth import FirthLikelihood, FirthSolution
 from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targets

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import chdtrc, expit
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.errors import NotAvailable
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.losses import Logistic

@@ -9,9 +9,9 @@ from scipy.linalg import qr
 from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
-from hiperplano.data.threads import ordered_map, worker_count
+from hiperplano.data.parallel.blas import one_blas_thread
+from hiperplano.data.parallel.threads import ordered_map, worker_count
 from hiperplano.errors import NotAvailable
 from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.firth import LONGEST_STEP, Curvature, Evaluation, FirthLikelihood, FirthSolution

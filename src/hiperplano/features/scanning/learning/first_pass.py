@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from hiperplano.data.design import Array
+from hiperplano.data.parallel.threads import in_threads, worker_count
 from hiperplano.data.stream.read_ahead import read_ahead
 from hiperplano.data.stream.settings import CHUNKS_IN_HAND, LARGEST_CHUNKS, Settings
 from hiperplano.data.stream.side_by_side import Run, side_by_side
 from hiperplano.data.stream.vectors import StoredVector
-from hiperplano.data.threads import in_threads, worker_count
 from hiperplano.data.validate import refuse_no_weight
 from hiperplano.errors import InvalidData, InvalidFile
 from hiperplano.features.columns import Column

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from hiperplano.data.design import Array
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.data.stream.read_ahead import read_ahead
-from hiperplano.data.threads import in_threads
 from hiperplano.features.scanning.cells import numbers_of
 from hiperplano.features.scanning.learning.tally import NumberTally
 from hiperplano.features.scanning.walking import Walk

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.products import columns_dot, rows_dot
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import ordered_reduce, worker_count
+from hiperplano.data.parallel.threads import ordered_reduce, worker_count
 from hiperplano.kernels import KernelMatrix
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.normal_loops import add_normal_product

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.kernels import KernelMatrix
 from hiperplano.kernels.matrix import cut
 from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather, put_tile

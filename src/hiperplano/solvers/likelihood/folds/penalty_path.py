@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.solvers.lbfgs import State
 from hiperplano.solvers.likelihood.fit import FEW_CELLS, fit_likelihood, in_row_span, other_way
 from hiperplano.solvers.likelihood.likelihood import Likelihood

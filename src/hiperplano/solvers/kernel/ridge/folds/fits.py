@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import one_worker, ordered_map, worker_count
+from hiperplano.data.parallel.threads import one_worker, ordered_map, worker_count
 from hiperplano.linalg.krylov.lanczos import KrylovSpace
 from hiperplano.linalg.memory import memory_limit, require_bytes
 from hiperplano.messages import Message

@@ -6,7 +6,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.loops.mirror import mirror
-from hiperplano.data.threads import in_threads
+from hiperplano.data.parallel.threads import in_threads
 from hiperplano.kernels import KernelMatrix
 from hiperplano.solvers.kernel.svm.gram_loops import split
 from hiperplano.solvers.kernel.svm.gram_rows import TILE, HeldGram

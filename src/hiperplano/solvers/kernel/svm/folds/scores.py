@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import one_worker, ordered_map, worker_count
+from hiperplano.data.parallel.threads import one_worker, ordered_map, worker_count
 from hiperplano.kernels import Kernel
 from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW, Minimum
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem

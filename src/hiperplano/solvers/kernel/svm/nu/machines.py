@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads, ordered_map, worker_count
+from hiperplano.data.parallel.threads import in_threads, ordered_map, worker_count
 from hiperplano.kernels import Function, Kernel, Precomputed
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.svm.fit import SMO_FIRST, Control, asked_gram, held_gram, solve_by_planes

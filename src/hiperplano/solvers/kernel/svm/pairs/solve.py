@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads, ordered_map, worker_count
+from hiperplano.data.parallel.threads import in_threads, ordered_map, worker_count
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW, Minimum

@@ -1,7 +1,7 @@
 """Limits BLAS to one thread while rows are summed.
 
-BLAS with two threads adds in another order than with one. The library uses its own threads instead (`data/threads.py`),
-which do not change results.
+BLAS with two threads adds in another order than with one. The library uses its own threads instead
+(`data/parallel/threads.py`), which do not change results.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from functools import partial, reduce
 from operator import iadd
 from typing import Generic, TypeVar
 
-from hiperplano.data.blas import guard, one_blas_thread
-from hiperplano.data.helper import give_back, take_helpers
+from hiperplano.data.parallel.blas import guard, one_blas_thread
+from hiperplano.data.parallel.helpers import give_back, take_helpers
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -1,0 +1,1 @@
+"""Threads that do not change results."""
