@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.lbfgs import State, drive, line_search
 
 _STEPS_TO_INFINITY = 3  # steps that do not shrink while the gradient is small: the minimum is at infinity
+_FADING = 0.5  # share of the gradient that such a step leaves, at most
 _TRIES = 8  # step lengths to try before damping
 _ROUNDING_GAIN = 1e-13  # a predicted decrease below this share of the value is a rounding error
 _NEGLIGIBLE_GAIN = 1e-24  # a predicted decrease below this does not affect standard errors either
@@ -84,6 +86,7 @@ def newton(
 
     state = State(theta, *look(theta))
     sizes: list[float] = []
+    slopes: list[float] = []
     damped = 0
     while True:
         if watch is not None:
@@ -91,6 +94,7 @@ def newton(
         here = hessian
         direction = -SymmetricSolver(here).precondition(state.gradient)
         sizes.append(float(np.abs(direction).max(initial=0.0)))
+        slopes.append(state.largest)
         gain = -float(np.vdot(state.gradient, direction)) / max(1.0, abs(state.value))
         small = state.largest <= tol
         still = sizes[-1] <= settled * max(1.0, float(np.abs(state.theta).max(initial=0.0)))
@@ -100,9 +104,12 @@ def newton(
                 watch(state)
             return Minimum(state, here)
         even = small and len(sizes) > _STEPS_TO_INFINITY and sizes[-1] > 0.5 * sizes[-1 - _STEPS_TO_INFINITY]
-        if even and gain <= _ROUNDING_GAIN:  # only rounding errors are left, along a direction of tiny curvature
-            return Minimum(state, here)
         running = even and sizes[-1] > VISIBLE and not bounded
+        # Slopes of separated rows shrink by about e in each step. If they do not, only rounding errors are left, along
+        # a direction of tiny curvature.
+        fading = running and all(after < _FADING * slope for slope, after in pairwise(slopes[-_STEPS_TO_INFINITY:]))
+        if even and gain <= _ROUNDING_GAIN and not fading:
+            return Minimum(state, here)
         if running or state.steps >= max_steps:
             return Minimum(state, here, unbounded=running)
         if state.steps == 0 and first_step is not None:

@@ -59,3 +59,19 @@ def test_products_with_the_hessian_are_those_of_the_matrix(n_scores, rows):
     np.testing.assert_allclose(curvature.product(change), expected, rtol=1e-9, atol=1e-12)
     if n_scores == 1:
         np.testing.assert_allclose(curvature.diagonal.ravel(), hessian.diagonal(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("score", [10.0, 28.0])
+def test_far_out_on_separated_rows_the_maximum_is_still_at_infinity(score):
+    """A single row of a category: its slope at the start looks like a rounding error, but shrinks in each step."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=2_000), np.zeros(2_000)])
+    y = np.where(X[:, 0] + rng.logistic(size=2_000) > 0, 1.0, -1.0)
+    X[0, 1], y[0] = 1.0, 1.0
+    design = InMemory(X, y[:, None])
+    problem = Likelihood(design, ColumnScale.exact(design, True), 1, 0.0)
+    theta = problem.scale.parameters(np.array([[1.0, 0.0]]), np.zeros(1))
+    rest = problem.newton(theta, 1e-8, 3, 1e-8).state.theta  # the other parameters are settled
+    coef, intercept = problem.scale.coefficients(rest)
+    coef[0, 1] = score
+    assert problem.newton(problem.scale.parameters(coef, intercept), 1e-8, 100, 1e-7).unbounded
