@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression as ScikitLearn
 
 from hiperplano import LogisticRegression
@@ -35,6 +36,19 @@ def test_a_hessian_comes_first_where_columns_depend_on_each_other(bought, correl
     assert bought[0] == (correlation > 0)
     exact = LogisticRegression(solver="newton", tol=1e-12).fit(X, y)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0, atol=1e-9)
+
+
+def test_many_columns_with_a_common_factor_need_no_hessian(bought):
+    """Conjugate gradients take a step or two for the factor, and unrelated columns few for the rest."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9_600, 1_200)) + rng.normal(size=(9_600, 1))
+    y = X @ rng.normal(size=1_200) / 50 + rng.logistic(size=9_600) > 0
+    model = LogisticRegression().fit(X, y)
+    assert model.solution_.method == "Newton with conjugate gradients"
+    assert not bought
+    slope = expit(model.decision_function(X)) - y  # the gradient is zero
+    np.testing.assert_allclose(slope @ X + model.coef_[0], 0.0, atol=1e-7 * len(X))
+    np.testing.assert_allclose(slope.sum(), 0.0, atol=1e-7 * len(X))
 
 
 def test_hessians_that_float32_cannot_tell_are_not_made_twice(bought, monkeypatch):

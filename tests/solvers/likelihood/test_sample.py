@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.in_memory import InMemory
 from hiperplano.data.validate import design as make_design
 from hiperplano.solvers.likelihood import preconditioners
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.sampling.corrected import newton_by_sample
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
+from hiperplano.solvers.likelihood.sampling.sample import starting_sample
 
 
 def test_an_even_sample_is_let_go_before_a_telling_one_is_drawn(monkeypatch):
@@ -66,3 +68,13 @@ def test_a_sample_unlike_all_rows_is_noticed():
     part = on_sample(problem, other)
     end = newton_by_sample(problem, part, solution_of_sample(part).state.theta, 1e-8, 20)
     assert end.state.stalled
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "drawn"), [(1_000_000, 20, True), (40_000, 100, False), (900, 5, False)]
+)
+def test_a_sample_is_drawn_where_all_rows_are_many_for_each_column(n_rows, n_columns, drawn):
+    """Otherwise a Hessian of all rows costs less than the passes that a sample's Hessian takes longer."""
+    X = np.broadcast_to(np.zeros(n_columns), (n_rows, n_columns))  # one row in memory
+    rows = InMemory(X, np.ones((n_rows, 1)))
+    assert (starting_sample(rows, 1) is not None) == drawn

@@ -37,7 +37,7 @@ from hiperplano.solvers.likelihood.preconditioned_lbfgs import SETTLED, Precondi
 from hiperplano.solvers.likelihood.preconditioners import Purchase
 from hiperplano.solvers.likelihood.sampling.corrected import newton_by_sample
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
-from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample
+from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, starting_sample
 from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution, widened
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
@@ -136,7 +136,7 @@ def fit_likelihood(
         design = design.in_doubles(FEW_CELLS)
     unseen = np.errstate(invalid="ignore", over="ignore", divide="ignore") if check_finite else nullcontext()
     with one_blas_thread(), unseen:
-        sample = first_sample(design, n_scores)
+        sample = starting_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)
         if check_finite:
             all_met = ColumnScale.is_exact(design, sample)

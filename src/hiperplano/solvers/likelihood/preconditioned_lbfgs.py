@@ -17,7 +17,7 @@ from hiperplano.solvers.lbfgs import Memory, State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Offer, Purchase, at_discriminant, offers, repenalised
-from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS
+from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, NEWTON_PACE
 from hiperplano.solvers.newton import VISIBLE, Minimum
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 from hiperplano.solvers.truncated_newton import truncated_newton
@@ -32,6 +32,7 @@ _LBFGS_STEPS_LAST = 30.0  # steps of L-BFGS before it, if no better precondition
 # The same if it comes before the preconditioners that are left. These must cost more than such steps, or they come
 # first. On 17 fits, 3 steps take 2% longer, and 30 steps 16%.
 _LBFGS_STEPS_FIRST = 10.0
+_PRODUCTS = 12.0  # products that unrelated columns with equal eigenvalues would take
 _MOST_HESSIANS = 10.0  # most products for several classes, in costs of a full Hessian, which is good for one step only
 
 # With another penalty, the last preconditioner is good enough if the gradient at the start is at most this times `tol`.
@@ -39,7 +40,6 @@ _NEAR = 10.0
 # Share of the gradient that a step leaves with the Hessian at the prior: for each unit of variance of the scores, and
 # at most.
 _LEFT_PER_VARIANCE, _MOST_LEFT = 0.2, 0.9
-_NEWTON_PACE = 5.0  # logarithm of the factor by which a step shrinks the gradient with a Hessian from near the solution
 
 
 class PreconditionedLBFGS:
@@ -169,7 +169,8 @@ class PreconditionedLBFGS:
         while True:
             self._last = current
             price = left[0].cost / a_pass if left else np.inf
-            early = not bought and (another_penalty or _suits_products(problem)) and self._products_are_worth(left)
+            suits = another_penalty or _suits_products(problem) or _few_products(problem, price)
+            early = not bought and suits and self._products_are_worth(left)
             turn = products and (early or not left)
             steps = price if not turn else _LBFGS_STEPS_FIRST if early else _LBFGS_STEPS_LAST
             pace = np.inf if turn or not left else left[0].pace
@@ -267,7 +268,7 @@ class PreconditionedLBFGS:
             problem.watch(found)
         pace = -float(np.log(min(_MOST_LEFT, _LEFT_PER_VARIANCE * spread)))
         left = float(np.log(max(1.0, found.largest / min(self._tol, self._close))))
-        if left * (1.0 / pace - 1.0 / _NEWTON_PACE) * self._a_pass <= offer.cost:
+        if left * (1.0 / pace - 1.0 / NEWTON_PACE) * self._a_pass <= offer.cost:
             return found, current
         return found, offer.buy(found.theta, first=False)
 
@@ -328,6 +329,16 @@ def _suits_products(problem: Likelihood) -> bool:
     classes with few rows for each column are nearly separated, and a Hessian is good for a single step only.
     """
     return problem.design.is_sparse or (problem.n_scores > 1 and _has_few_rows(problem))
+
+
+def _few_products(problem: Likelihood, price: float) -> bool:
+    """Whether two classes take fewer products with the Hessian than a preconditioner costs, if columns are unrelated.
+
+    The eigenvalues of unrelated columns are within (1 ± √(columns/rows))² (Marchenko-Pastur), and conjugate gradients
+    need steps in proportion to the square root of the largest over the smallest. A few common factors add few steps.
+    """
+    share = (problem.scale.size / problem.design.n_rows) ** 0.5
+    return problem.n_scores == 1 and share < 1.0 and _PRODUCTS * (1.0 + share) <= price * (1.0 - share)
 
 
 def _has_few_rows(problem: Likelihood) -> bool:

@@ -20,7 +20,13 @@ from hiperplano.solvers.lbfgs import Preconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision, rounding
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
-from hiperplano.solvers.likelihood.sampling.sample import FEWEST, MOST_PARAMETERS, is_uneven, sample_by_length
+from hiperplano.solvers.likelihood.sampling.sample import (
+    FEWEST,
+    MOST_PARAMETERS,
+    is_uneven,
+    sample_by_length,
+    sample_pace,
+)
 
 _NEWTON_STEPS = 6  # steps of Newton's method that solve a sample
 _BLOCK_ROWS = 15  # rows for each column, in the sample from which diagonal blocks of the Hessian are computed
@@ -141,10 +147,9 @@ class _Sample(Offer):
         self._problem, self._samples = problem, samples
         n_rows = samples[0].n_rows
         self.method = Message("L-BFGS preconditioned by the Hessian of a sample of {n} rows", n=n_rows)
-        self.cost = Costs.of(problem.design, problem.n_scores, n_rows).hessian
-        self.first_cost = _NEWTON_STEPS * self.cost
-        # Eigenvalues of the sample's Hessian, relative to that of all rows, lie within (1 ± √(parameters/rows))².
-        self.pace = 0.5 * float(np.log(n_rows / (problem.n_scores * problem.scale.size)))
+        costs = Costs.of(problem.design, problem.n_scores, n_rows)
+        self.cost, self.first_cost = costs.hessian, _NEWTON_STEPS * costs.hessian
+        self.pace = sample_pace(costs)
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         part = self._part()

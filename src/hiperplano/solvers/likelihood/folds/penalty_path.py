@@ -16,7 +16,7 @@ from hiperplano.solvers.lbfgs import State
 from hiperplano.solvers.likelihood.fit import FEW_CELLS, fit_likelihood, in_row_span, other_way
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.preconditioned_lbfgs import PreconditionedLBFGS
-from hiperplano.solvers.likelihood.sampling.sample import first_sample
+from hiperplano.solvers.likelihood.sampling.sample import starting_sample
 from hiperplano.solvers.row_span import is_wide
 
 
@@ -43,7 +43,7 @@ class PenaltyPath:
     ) -> None:
         if isinstance(design, InMemory):
             design = design.in_doubles(FEW_CELLS)
-        sample = first_sample(design, n_scores)
+        sample = starting_sample(design, n_scores)
         self._problem = Likelihood(design, ColumnScale.estimate(design, fit_intercept, sample), n_scores, 0.0)
         self._samples: list[Design] = [] if sample is None else [sample]
         self._solver, self._tol, self._max_iter = solver, tol, max_iter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.objective import Objective
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 
@@ -16,6 +18,9 @@ MOST_PARAMETERS = 4_000  # most parameters for which a Hessian is computed, whic
 FEWEST = 4_000  # least number of rows in a sample
 # A sample has at least 30 rows for each parameter and an eighth of all rows, but at most 2²³ numbers.
 _PER_PARAMETER, _SHARE, _CELLS = 30, 8, 2**23
+# Of two classes: Newton steps that solve a sample; without one, passes before the Hessian; and the logarithms of the
+# factors by which all passes, and a pass with a Hessian from near the solution, shrink the gradient.
+_SAMPLE_STEPS, _FIRST_PASSES, _DIGITS, NEWTON_PACE = 4.0, 2.0, 18.0, 5.0
 _UNEVEN = 10.0  # if the largest squared length of a row exceeds this multiple of the mean, rows are drawn by length
 
 
@@ -23,6 +28,35 @@ def first_sample(design: Design, n_scores: int) -> InMemory | None:
     """A sample for a starting point; None if there are too many parameters, or too few rows to save passes."""
     size = sample_size(design, n_scores)
     return None if size is None else design.sample(size)
+
+
+def starting_sample(design: Design, n_scores: int) -> InMemory | None:
+    """The same for a single fit; None, too, if a Hessian of all rows is expected to take less time."""
+    size = sample_size(design, n_scores)
+    if size is None or (n_scores == 1 and isinstance(design, InMemory) and _all_rows_are_faster(design, size)):
+        return None
+    return design.sample(size)
+
+
+def _all_rows_are_faster(design: InMemory, size: int) -> bool:
+    """Whether two classes take less time with a Hessian of all rows than with the solution of a sample.
+
+    The Hessian of the sample leaves a larger share of the gradient in each pass; but no pass is needed to get near the
+    solution, which is about as accurate as a step with that Hessian.
+    """
+    every, part = Costs.of(design, 1), Costs.of(design, 1, size)
+    passes = _DIGITS / sample_pace(part)
+    by_sample = _SAMPLE_STEPS * part.hessian + (passes - 1.0) * every.gradient
+    hessian = every.hessian if design.is_sparse else every.rounded_hessian
+    return hessian + (_FIRST_PASSES + _DIGITS / NEWTON_PACE) * every.gradient < by_sample
+
+
+def sample_pace(costs: Costs) -> float:
+    """Logarithm of the factor by which a pass with the Hessian of a sample of this shape shrinks the gradient.
+
+    Eigenvalues of that Hessian, relative to that of all rows, lie within (1 ± √(parameters/rows))².
+    """
+    return 0.5 * math.log(costs.n_rows / (costs.n_scores * costs.n_columns))
 
 
 def sample_size(design: Design, n_scores: int) -> int | None:
