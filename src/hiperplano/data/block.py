@@ -21,7 +21,7 @@ _kept = threading.local()
 # another order, which pays if each number is used many times; with a few vectors it takes longer than the
 # multiplications. OpenBLAS multiplies small matrices without that copy (on x86-64 with AVX-512); elsewhere tiles take
 # about as long as the whole product.
-_FEWEST_COLUMNS = 64  # fewer columns make the calls too short
+_FEWEST_COLUMNS = 32  # fewer columns make the calls too short
 _MOST_VECTORS = 12  # more of them use each number so often that the copy pays
 _OUTPUT = 1000  # most scores of a tile: OpenBLAS copies the operands of larger products
 _MULTIPLICATIONS = 500_000  # most multiplications of a tile, for the same reason
