@@ -361,7 +361,8 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
         wide = np.asfortranarray(np.hstack([rows.x, *more, *free]))
         right = np.zeros((wide.shape[1], len(which)), order="F")
         right[:n] = rows.right[:, which]
-        factor, found, failed = lapack.dgels(wide, right, overwrite_a=1, overwrite_b=1)
+        work = int(lapack.dgels_lwork(*wide.shape, right.shape[1])[0])  # SciPy's default leaves no room for blocks
+        factor, found, failed = lapack.dgels(wide, right, lwork=work, overwrite_a=1, overwrite_b=1)
         if not failed:
             smallest = min(smallest, float(lapack.dtrcon(factor[:, :n], norm="1", uplo="L")[0]))
         if failed or smallest < _LEAST_OF_ROWS:
