@@ -55,7 +55,7 @@ _CHEAP_HESSIAN, _SETTLED_CHEAP = 2e6, 1e-12
 _NEWTON = 2.0  # most for a Hessian in Newton's method
 _NEWTON_KEPT = 3.0  # the same if the Hessian at the solution is kept, which L-BFGS would have to compute as well
 _CORRECTED_NEWTON, _CORRECTED_NEWTON_CLASSES = 1.8, 4.0  # most for the Hessian of all rows in `newton_by_sample`
-_SPAN_FIRST, _SPAN_FIRST_CLASSES = 12.0, 20.0  # most for products of rows that are computed before the first step
+_SPAN_FIRST = 20.0  # most for products of rows that are computed before the first step
 
 # Tolerance in the span of the rows, as a share of `tol`: gradients have other units there. On 27 fits, 1.0 saves 2% of
 # the time, but coefficients for several classes then change by up to 7e-5; 0.1 costs 3%.
@@ -291,7 +291,7 @@ def in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter: 
     # With a penalty stronger than the curvature of the loss, a few passes are enough. With a weaker one, L-BFGS needs
     # more passes than the products of rows cost.
     weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
-    at_once = weak and price <= (_SPAN_FIRST if problem.n_scores == 1 else _SPAN_FIRST_CLASSES)
+    at_once = weak and price <= _SPAN_FIRST
     theta, steps = problem.prior() if start is None else start, 0
     if start is not None or not at_once:  # a start from another penalty may be a solution already
         passes = SinglePrecision(problem, tol)
