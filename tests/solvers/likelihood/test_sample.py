@@ -71,7 +71,7 @@ def test_a_sample_unlike_all_rows_is_noticed():
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_columns", "drawn"), [(1_000_000, 20, True), (40_000, 100, False), (900, 5, False)]
+    ("n_rows", "n_columns", "drawn"), [(1_000_000, 20, True), (20_000, 6, True), (40_000, 100, False), (900, 5, False)]
 )
 def test_a_sample_is_drawn_where_all_rows_are_many_for_each_column(n_rows, n_columns, drawn):
     """Otherwise a Hessian of all rows costs less than the passes that a sample's Hessian takes longer."""

@@ -47,7 +47,8 @@ def _all_rows_are_faster(design: InMemory, size: int) -> bool:
     every, part = Costs.of(design, 1), Costs.of(design, 1, size)
     passes = _DIGITS / sample_pace(part)
     by_sample = _SAMPLE_STEPS * part.hessian + (passes - 1.0) * every.gradient
-    hessian = every.hessian if design.is_sparse else every.rounded_hessian
+    single = not design.is_sparse and every.passes_to_single(design.dtype == np.float32, cast=True) < math.inf
+    hessian = every.rounded_hessian if single else every.hessian
     return hessian + (_FIRST_PASSES + _DIGITS / NEWTON_PACE) * every.gradient < by_sample
 
 
