@@ -15,25 +15,29 @@ from hiperplano.solvers.likelihood.preconditioned_lbfgs import PreconditionedLBF
 
 @pytest.fixture
 def bought(monkeypatch):
-    """Whether each Hessian of all rows was bought before the first step."""
+    """Number of passes before each Hessian of all rows, and whether it was bought before the first step."""
     when, buy = [], preconditioners._AllRows.buy
 
     def noted(offer, theta, first):
-        when.append(first)
+        when.append((offer._problem.passes, first))
         return buy(offer, theta, first)
 
     monkeypatch.setattr(preconditioners._AllRows, "buy", noted)
     return when
 
 
+@pytest.mark.parametrize(("n_rows", "passes"), [(1_000, 2), (8_000, 1)])
 @pytest.mark.parametrize("correlation", [0.0, 0.9])
-def test_a_hessian_comes_first_where_columns_depend_on_each_other(bought, correlation):
-    """One step by a diagonal tells: on columns that have little to do with each other it is as good."""
+def test_a_hessian_comes_first_where_columns_depend_on_each_other(bought, correlation, n_rows, passes):
+    """One step by a diagonal tells, or some of many rows; on columns with little to do with each other it is as good."""
     rng = np.random.default_rng(0)
-    X = np.sqrt(1 - correlation) * rng.normal(size=(1_000, 60)) + np.sqrt(correlation) * rng.normal(size=(1_000, 1))
-    y = X[:, :9].sum(axis=1) + rng.logistic(size=1_000) > 0
+    X = np.sqrt(1 - correlation) * rng.normal(size=(n_rows, 60)) + np.sqrt(correlation) * rng.normal(size=(n_rows, 1))
+    y = X[:, :9].sum(axis=1) + rng.logistic(size=n_rows) > 0
     model = LogisticRegression().fit(X, y)
-    assert bought[0] == (correlation > 0)
+    if correlation > 0:
+        assert bought[0] == (passes, True)
+    else:
+        assert not any(first for _, first in bought)
     exact = LogisticRegression(solver="newton", tol=1e-12).fit(X, y)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0, atol=1e-9)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hiperplano.data.design import Array, Design
+from hiperplano.data.in_memory import InMemory
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.lbfgs import Memory, State, drive, lbfgs, line_search
@@ -26,6 +27,11 @@ from hiperplano.solvers.truncated_newton import truncated_newton
 SETTLED = 1e-7
 AT_ONCE = 6.0  # a preconditioner that costs no more passes than this may be computed before the first step
 FEW_ROWS = 4  # most rows for each column that count as few
+
+# Rows that show whether a step goes too far, and least number of all rows, as a multiple of these.
+_TRIAL_ROWS, _MANY = 1_000, 4
+# Least curvature along such a step, as a multiple of the slope. A parabola would rise from twice the slope on.
+_TOO_FAR = 4.0
 
 # Newton's method by conjugate gradients ("products" with the Hessian):
 _LBFGS_STEPS_LAST = 30.0  # steps of L-BFGS before it, if no better preconditioner is left
@@ -232,24 +238,38 @@ class PreconditionedLBFGS:
         purchase : Purchase
             The prior and the diagonal preconditioner.
         state : State or None
-            The state after the step. None if the full step does not lower the loss enough: columns are then correlated,
-            and a better preconditioner pays before the first step. None without a trial if there is a sample, or if no
-            better preconditioner or start is cheap enough to be computed before the first step.
+            The state after the step. None if the full step does not lower the loss enough, or a few rows show that it
+            would not: columns are then correlated, and a better preconditioner pays before the first step. None without
+            a trial if there is a sample, or if no better preconditioner or start is cheap enough to be computed before
+            the first step.
         """
         problem, left = self._problem, offers(self._problem, self._passes, self._samples)
         plain = Purchase(problem.prior(), problem.diagonal_preconditioner())
         cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
         if self._samples or not (cheap or _suits_discriminant(problem)):
             return plain, None
-        plain = plain._replace(found=problem.at_prior)
+        # The linear discriminant of several classes needs value and gradient at the prior, too.
+        plain = plain._replace(found=problem.at_prior if problem.n_scores > 1 else self._passes.evaluate(plain.theta))
         state = told(problem, plain, self._passes.evaluate)
         step = -plain.precondition(state.gradient)
         if problem.n_scores == 1 and problem.scale.fit_intercept:
             step, _ = problem.step_to_discriminant(state.gradient, step)
+        if self._goes_too_far(state, step):
+            return plain, None
+        self._passes.renew_base()
         found = drive(line_search(state, step, tries=1), self._passes.evaluate)
         if found is not None and problem.watch is not None:
             problem.watch(found)
         return plain, found
+
+    def _goes_too_far(self, state: State, step: Array) -> bool:
+        """Whether a few of many rows show that the loss would rise along a step. This saves a pass over all rows."""
+        problem, design = self._problem, self._problem.design
+        if not isinstance(design, InMemory) or design.n_rows < _MANY * _TRIAL_ROWS:
+            return False
+        few = problem.with_rows(design.some_rows(_TRIAL_ROWS), problem.scale)
+        curvature = float(np.vdot(step, few.curvature_at(state.theta).product(step)))
+        return curvature > -_TOO_FAR * float(np.vdot(state.gradient, step))
 
     def _to_discriminant(self, state: State, current: Purchase, offer: Offer) -> tuple[State, Purchase]:
         """Step from the prior to the linear discriminant of two classes, and compute the Hessian there if that pays.

@@ -92,6 +92,10 @@ class SinglePrecision:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
             self._before, self._sizes = np.inf, [_largest(gradient)]
 
+    def renew_base(self) -> None:
+        """Let the next pass make a new base, since its point is expected to be much closer to the solution."""
+        self._base, self._sizes = None, []
+
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
         base = self._base
