@@ -26,6 +26,7 @@ Preconditioner = Callable[[Array], Array]
 _MEMORY = 12  # number of (step, gradient change) pairs
 _ARMIJO = 1e-4
 FLAT = 4e-15  # relative changes of a value up to this are rounding errors
+_ROUNDED = 1e-7  # the same if one of the values comes from a pass in float32
 _SHORT_STEP_TRIES = 3  # tries of a step near the end
 _PATIENCE = 100  # steps within which the value must fall by more than rounding, or the gradient must halve
 _INITIAL_RATE = 0.5  # assumed convergence rate before the first step
@@ -203,7 +204,8 @@ def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Arra
     for _ in range(_SHORT_STEP_TRIES):
         theta = state.theta + length * step
         value, gradient = yield theta
-        if value - state.value <= FLAT * max(1.0, abs(state.value)):
+        level = value - state.value <= FLAT * max(1.0, abs(state.value))
+        if level or _falls_by_slopes(state, value, gradient, length * step):
             return State(theta, value, gradient, state.steps + 1)
         length *= _shortened(state.gradient, gradient, step)
     return None
@@ -218,7 +220,7 @@ def _is_stalled(values: list[float], history: list[float]) -> bool:
 def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:
     """A step along `direction` with sufficient decrease (Armijo), beginning with the full step.
 
-    If values differ only by rounding errors, a smaller gradient counts as progress.
+    If values differ only by rounding errors, a smaller gradient or slope counts as progress.
     """
     downhill = float(np.vdot(state.gradient, direction))
     length = 1.0
@@ -227,13 +229,25 @@ def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Ar
         value, gradient = yield theta
         found = State(theta, value, gradient, state.steps + 1)
         flat = abs(value - state.value) <= FLAT * max(1.0, abs(state.value))
-        if value <= state.value + _ARMIJO * length * downhill or (flat and found.largest < state.largest):
+        lower = value <= state.value + _ARMIJO * length * downhill or (flat and found.largest < state.largest)
+        if lower or _falls_by_slopes(state, value, gradient, length * direction):
             found.left = found.largest / state.largest if state.largest else 0.0
             return found
         if flat and length < 1e-3:
             return None
         length *= _shortened(state.gradient, gradient, direction)
     return None
+
+
+def _falls_by_slopes(state: State, value: float, gradient: Array, step: Array) -> bool:
+    """Whether slopes show that a step lowers the value, where the values differ too little to tell.
+
+    This is the approximate Wolfe condition of Hager and Zhang (2005): a parabola falls along a step if it rises less
+    steeply at the end than it falls at the start.
+    """
+    unclear = value - state.value <= _ROUNDED * max(1.0, abs(state.value))
+    before, after = float(np.vdot(state.gradient, step)), float(np.vdot(gradient, step))
+    return unclear and after <= (2.0 * _ARMIJO - 1.0) * before
 
 
 def _shortened(before: Array, after: Array, direction: Array) -> float:

@@ -29,7 +29,7 @@ def bought(monkeypatch):
 @pytest.mark.parametrize(("n_rows", "passes"), [(1_000, 2), (8_000, 1)])
 @pytest.mark.parametrize("correlation", [0.0, 0.9])
 def test_a_hessian_comes_first_where_columns_depend_on_each_other(bought, correlation, n_rows, passes):
-    """One step by a diagonal tells, or some of many rows; on columns with little to do with each other it is as good."""
+    """One step by a diagonal tells, or some of many rows; where columns have little in common, it is as good."""
     rng = np.random.default_rng(0)
     X = np.sqrt(1 - correlation) * rng.normal(size=(n_rows, 60)) + np.sqrt(correlation) * rng.normal(size=(n_rows, 1))
     y = X[:, :9].sum(axis=1) + rng.logistic(size=n_rows) > 0

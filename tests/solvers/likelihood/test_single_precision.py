@@ -6,7 +6,7 @@ import pytest
 from hiperplano import LogisticRegression
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.validate import design as make_design
-from hiperplano.solvers.lbfgs import State, _whole_step, drive
+from hiperplano.solvers.lbfgs import State, _whole_step, drive, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 
@@ -60,6 +60,18 @@ def test_a_last_step_that_is_too_long_is_shortened():
     found = drive(_whole_step(State(theta, 0.5 * np.vdot(theta, theta), theta), -4.0 * theta), _half_square)
     assert found is not None
     np.testing.assert_allclose(found.theta, 0.0, atol=1e-20)
+
+
+@pytest.mark.parametrize("search", [_whole_step, line_search])
+def test_slopes_tell_where_rounded_values_do_not(search):
+    """A value in float32 that is too low must not keep the next one, in float64, from being accepted."""
+    theta, rounding = np.array([[1e-7, -1e-8]]), 1e-11
+    state = State(theta, 0.5 * np.vdot(theta, theta) - rounding, theta)
+    found = drive(search(state, -1.5 * theta), _half_square)
+    assert found is not None
+    np.testing.assert_allclose(found.theta, -0.5 * theta)  # the whole step, which is too long but goes downhill
+    shortened = drive(search(state, -4.0 * theta), _half_square)
+    assert shortened is None or np.vdot(shortened.theta, shortened.theta) < np.vdot(theta, theta)
 
 
 def _half_square(theta):
