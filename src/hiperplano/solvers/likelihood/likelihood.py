@@ -13,6 +13,7 @@ from scipy.special import expit, xlogy
 from hiperplano.data.block import matrix_product, row_scores, row_sums, scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.losses import Logistic, Softmax, Squared
 from hiperplano.losses.softmax import shares
@@ -25,6 +26,7 @@ LEAST_CURVATURE = 1e-12  # least diagonal entry of the Hessian
 # Largest share of the variance that counts as explained by the classes when the linear discriminant is computed:
 # classes that are better separated are not Gaussian.
 _EXPLAINED = 0.9
+_LEAST_PRIOR_CURVATURE = 1e-6  # for classes with hardly any rows
 
 
 class Discriminant(NamedTuple):
@@ -180,11 +182,27 @@ class Likelihood(Objective):
         squares = Objective(self.design, Squared(), self.scale, 1, 0.0, check_finite=self.check_finite)
         return squares.evaluate_with_hessian(np.zeros((1, self.scale.size)))[2]
 
+    @property
+    def chance_at_prior(self) -> Array:
+        """Probability of each class at the prior, of shape (scores,); for one score, that of the class +1."""
+        k = self.n_scores
+        return self.class_shares if self.scale.fit_intercept else np.full(k, 1.0 / max(2, k))
+
+    @property
+    def curvature_at_prior(self) -> Array:
+        """Curvature of the mean loss along each standardised column at the prior, of shape (scores,)."""
+        chance = self.chance_at_prior
+        return np.maximum(chance * (1 - chance), _LEAST_PRIOR_CURVATURE)
+
+    def curvature_along(self, step: Array, rows: InMemory) -> float:
+        """Curvature along a step from the prior, stepᵀ·Hessian·step, estimated from some of the rows."""
+        change = rows.collect(rows.map(self.scale.scores(step)))
+        curved = (change * curved_change(self.chance_at_prior[None], change)).sum(axis=1)
+        return float(np.average(curved, weights=rows.weight)) + float(np.sum(self.penalty.strength * step**2))
+
     def diagonal_preconditioner(self) -> Preconditioner:
         """Inverse of the Hessian's diagonal at the prior, adjusted for the number of columns for each row."""
-        fit_intercept, k = self.scale.fit_intercept, self.n_scores
-        share = self.class_shares if fit_intercept else np.full(k, 1.0 / max(2, k))
-        curvature = np.maximum(share * (1 - share), 1e-6)[:, None] + self.penalty.strength
+        curvature = self.curvature_at_prior[:, None] + self.penalty.strength
         # With few rows, columns are correlated by chance, and the curvature along the gradient grows with the number of
         # columns for each row.
         loss = 1.0 - float(np.mean(self.penalty.strength / curvature))

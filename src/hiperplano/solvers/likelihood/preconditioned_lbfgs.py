@@ -18,6 +18,7 @@ from hiperplano.solvers.lbfgs import Memory, State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Offer, Purchase, at_discriminant, offers, repenalised
+from hiperplano.solvers.likelihood.sampling.factors import factor_preconditioner
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, NEWTON_PACE
 from hiperplano.solvers.newton import VISIBLE, Minimum
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
@@ -28,10 +29,10 @@ SETTLED = 1e-7
 AT_ONCE = 6.0  # a preconditioner that costs no more passes than this may be computed before the first step
 FEW_ROWS = 4  # most rows for each column that count as few
 
-# Rows that show whether a step goes too far, and least number of all rows, as a multiple of these.
-_TRIAL_ROWS, _MANY = 1_000, 4
-# Least curvature along such a step, as a multiple of the slope. A parabola would rise from twice the slope on.
-_TOO_FAR = 4.0
+# Rows that show whether columns are correlated, and least number of all rows, as a multiple of these.
+_SOME_ROWS, _MANY = 256, 16
+# Least curvature along a step that goes too far, as a multiple of the slope. A parabola rises from twice the slope on.
+_TOO_FAR = 2.0
 
 # Newton's method by conjugate gradients ("products" with the Hessian):
 _LBFGS_STEPS_LAST = 30.0  # steps of L-BFGS before it, if no better preconditioner is left
@@ -100,16 +101,18 @@ class PreconditionedLBFGS:
         end : Minimum
             The caller may take `next_step` of its state, if there is one, without a pass.
         """
-        found, self._products_first = None, near
+        problem, self._products_first = self._problem, near
         if start is None:
-            plain, state = self._one_plain_step()
+            current, state = self._one_plain_step()
             if state is not None:
-                return self._from(plain, False, state)
-            found = plain.found
-        current = _first_purchase(self._problem, start, found)
+                return self._from(current, False, state)
+            if _suits_discriminant(problem):
+                current = at_discriminant(problem)
+        else:
+            current = Purchase(start, problem.diagonal_preconditioner())
         # For several classes, a Hessian at the prior is of little use after the first steps.
-        placed = self._problem.n_scores == 1 or start is not None or current.found is not None
-        at_prior = start is None and self._problem.n_scores == 1 and self._problem.scale.fit_intercept
+        placed = problem.n_scores == 1 or start is not None or current.found is not None
+        at_prior = start is None and problem.n_scores == 1 and problem.scale.fit_intercept
         return self._from(current, placed, at_prior=at_prior)
 
     def minimise_with(self, strength: float, state: State) -> tuple[Message, Minimum]:
@@ -236,40 +239,41 @@ class PreconditionedLBFGS:
         Returns
         -------
         purchase : Purchase
-            The prior and the diagonal preconditioner.
+            The prior, and the diagonal preconditioner, or one by common factors of the columns.
         state : State or None
-            The state after the step. None if the full step does not lower the loss enough, or a few rows show that it
-            would not: columns are then correlated, and a better preconditioner pays before the first step. None without
-            a trial if there is a sample, or if no better preconditioner or start is cheap enough to be computed before
-            the first step.
+            The state after the step. None if the full step does not lower the loss enough, or some of the rows show
+            that it would not: columns are then correlated, and a better preconditioner pays before the first step. None
+            without a trial if there is a sample, or if no better preconditioner or start is cheap enough to be computed
+            before the first step.
         """
         problem, left = self._problem, offers(self._problem, self._passes, self._samples)
-        plain = Purchase(problem.prior(), problem.diagonal_preconditioner())
+        plain, two = Purchase(problem.prior(), problem.diagonal_preconditioner()), problem.n_scores == 1
         cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
-        if self._samples or not (cheap or _suits_discriminant(problem)):
+        tries, some = cheap or _suits_discriminant(problem), self._some_rows()
+        if self._samples or not (tries or (two and some is not None)):
             return plain, None
         # The linear discriminant of several classes needs value and gradient at the prior, too.
-        plain = plain._replace(found=problem.at_prior if problem.n_scores > 1 else self._passes.evaluate(plain.theta))
+        plain = plain._replace(found=self._passes.evaluate(plain.theta) if two else problem.at_prior)
         state = told(problem, plain, self._passes.evaluate)
         step = -plain.precondition(state.gradient)
-        if problem.n_scores == 1 and problem.scale.fit_intercept:
-            step, _ = problem.step_to_discriminant(state.gradient, step)
-        if self._goes_too_far(state, step):
+        slope = -float(np.vdot(state.gradient, step))
+        if some is not None and problem.curvature_along(step, some) > _TOO_FAR * slope:
+            return plain if tries else plain._replace(precondition=factor_preconditioner(problem, some)), None
+        if not tries:
             return plain, None
+        if two and problem.scale.fit_intercept:
+            step, _ = problem.step_to_discriminant(state.gradient, step)
         self._passes.renew_base()
         found = drive(line_search(state, step, tries=1), self._passes.evaluate)
         if found is not None and problem.watch is not None:
             problem.watch(found)
         return plain, found
 
-    def _goes_too_far(self, state: State, step: Array) -> bool:
-        """Whether a few of many rows show that the loss would rise along a step. This saves a pass over all rows."""
-        problem, design = self._problem, self._problem.design
-        if not isinstance(design, InMemory) or design.n_rows < _MANY * _TRIAL_ROWS:
-            return False
-        few = problem.with_rows(design.some_rows(_TRIAL_ROWS), problem.scale)
-        curvature = float(np.vdot(step, few.curvature_at(state.theta).product(step)))
-        return curvature > -_TOO_FAR * float(np.vdot(state.gradient, step))
+    def _some_rows(self) -> InMemory | None:
+        """Some of many dense rows in memory, otherwise None."""
+        design = self._problem.design
+        many = isinstance(design, InMemory) and not design.is_sparse and design.n_rows >= _MANY * _SOME_ROWS
+        return design.some_rows(_SOME_ROWS) if many else None
 
     def _to_discriminant(self, state: State, current: Purchase, offer: Offer) -> tuple[State, Purchase]:
         """Step from the prior to the linear discriminant of two classes, and compute the Hessian there if that pays.
@@ -323,13 +327,6 @@ def told(problem: Likelihood, start: Purchase, evaluate: Callable[[Array], tuple
     if problem.watch is not None:
         problem.watch(state)
     return state
-
-
-def _first_purchase(problem: Likelihood, start: Array | None, found: tuple[float, Array] | None = None) -> Purchase:
-    """A starting point, and a preconditioner that costs at most a few passes."""
-    if start is None and _suits_discriminant(problem):
-        return at_discriminant(problem)
-    return Purchase(problem.prior() if start is None else start, problem.diagonal_preconditioner(), found)
 
 
 def _suits_discriminant(problem: Likelihood) -> bool:
