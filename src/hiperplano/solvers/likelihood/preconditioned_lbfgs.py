@@ -247,13 +247,16 @@ class PreconditionedLBFGS:
             before the first step.
         """
         problem, left = self._problem, offers(self._problem, self._passes, self._samples)
-        plain, two = Purchase(problem.prior(), problem.diagonal_preconditioner()), problem.n_scores == 1
+        plain, suits_discriminant = (
+            Purchase(problem.prior(), problem.diagonal_preconditioner()),
+            _suits_discriminant(problem),
+        )
         cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
-        tries, some = cheap or _suits_discriminant(problem), self._some_rows()
-        if self._samples or not (tries or (two and some is not None)):
+        tries, some = cheap or suits_discriminant, self._some_rows()
+        if self._samples or not (tries or some is not None):
             return plain, None
-        # The linear discriminant of several classes needs value and gradient at the prior, too.
-        plain = plain._replace(found=self._passes.evaluate(plain.theta) if two else problem.at_prior)
+        # The discriminant needs value and gradient at the prior, too.
+        plain = plain._replace(found=problem.at_prior if suits_discriminant else self._passes.evaluate(plain.theta))
         state = told(problem, plain, self._passes.evaluate)
         step = -plain.precondition(state.gradient)
         slope = -float(np.vdot(state.gradient, step))
@@ -261,7 +264,7 @@ class PreconditionedLBFGS:
             return plain if tries else plain._replace(precondition=factor_preconditioner(problem, some)), None
         if not tries:
             return plain, None
-        if two and problem.scale.fit_intercept:
+        if problem.n_scores == 1 and problem.scale.fit_intercept:
             step, _ = problem.step_to_discriminant(state.gradient, step)
         self._passes.renew_base()
         found = drive(line_search(state, step, tries=1), self._passes.evaluate)

@@ -23,7 +23,7 @@ _LARGE = 1.5  # least eigenvalue of a factor, as a multiple of the largest one t
 
 
 def factor_preconditioner(problem: Likelihood, some: InMemory) -> Preconditioner:
-    """The diagonal preconditioner of two classes, corrected along the common factors of the columns.
+    """The diagonal preconditioner, corrected along the common factors of the columns.
 
     Parameters
     ----------
@@ -31,7 +31,6 @@ def factor_preconditioner(problem: Likelihood, some: InMemory) -> Preconditioner
     some : InMemory
         Some of the rows.
     """
-    plain = problem.diagonal_preconditioner()
     rows = some.collect(some.map(_WeightedRows(problem.scale, 1.0 / some.total_weight)))
     _, sizes, directions = randomized_svd(
         rows, min(_FACTORS, *rows.shape), n_oversamples=0, n_iter=_ITERATIONS, random_state=0, flip_sign=False
@@ -40,13 +39,16 @@ def factor_preconditioner(problem: Likelihood, some: InMemory) -> Preconditioner
     unrelated = (1.0 + np.sqrt(rows.shape[1] / len(rows))) ** 2  # the largest eigenvalue by Marchenko and Pastur
     large = values > _LARGE * unrelated
     factors = directions[large].astype(np.float64)
-    # The inverse of the diagonal plus the factors' excess curvature, by the Woodbury identity.
-    excess = problem.curvature_at_prior[0] * (values[large] - 1.0)
-    turned = np.array([plain(each[None])[0] for each in factors]).reshape(factors.shape)
-    inner = np.linalg.inv(np.diag(1.0 / excess) + factors @ turned.T)
+    # For each class, the inverse of the diagonal plus the factors' excess curvature, by the Woodbury identity.
+    diagonal = problem.diagonal_at_prior
+    excess = problem.curvature_at_prior[:, None] * (values[large] - 1.0)
+    turned = factors / diagonal[:, None, :]
+    inner = np.linalg.inv(np.eye(len(factors)) / excess[:, None, :] + turned @ factors.T)
 
     def precondition(vector: Array) -> Array:
-        return plain(vector) - (vector @ turned.T) @ inner @ turned
+        vector = problem.balanced(vector)
+        along = vector[:, None, :] @ turned.transpose(0, 2, 1) @ inner @ turned
+        return problem.balanced(vector / diagonal - along[:, 0, :])
 
     return precondition
 
