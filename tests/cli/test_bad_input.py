@@ -157,3 +157,15 @@ def test_an_accident_is_told_as_such(run, tables, monkeypatch):
     monkeypatch.setattr("hiperplano.cli.workflow.fitting.run.evaluate_sample", fall)
     outcome = run("fit", tables / "credit.csv", "-t", "default")
     refused(outcome, "internal error (ZeroDivisionError: an accident)", "--debug")
+
+
+def test_ctrl_c_while_a_class_is_defined_is_no_accident(run, tables, monkeypatch):
+    """Python 3.11 wraps the KeyboardInterrupt in a RuntimeError there."""
+
+    def stop(*arguments, **options):
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("hiperplano.cli.workflow.fitting.run.evaluate_sample", stop)
+    outcome = run("fit", tables / "credit.csv", "-t", "default")
+    assert outcome.code == 130
+    assert outcome.err.startswith("Error: Stopped.")

@@ -29,11 +29,15 @@ HARMLESS = ["yes", "", "-5", "+3.5", "-1,234.5", "1e-7", "-1e-7", "12%", "a=b", 
 
 def started(folder, *arguments, before=lambda: None):
     """The command in a process of its own, which has everything imported already; its output goes to said.txt."""
+    # Ctrl-C while Python itself is busy with the fork would end in the test's own code.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     pid = os.fork()
     if pid:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         return pid
     code = 130
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         os.chdir(folder)
         said = os.open("said.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(said, 1)

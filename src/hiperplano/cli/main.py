@@ -64,6 +64,9 @@ def _run(arguments: list[str]) -> int:
     try:
         return run(arguments)
     except (Exception, Warning) as problem:
+        # While a class is being defined, Python 3.11 turns Ctrl-C into another error.
+        if isinstance(problem.__cause__, KeyboardInterrupt):
+            return INTERRUPTED
         if "--debug" in arguments:
             raise
         return _report_error(problem)
