@@ -6,6 +6,7 @@ serve several minimisations at once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -86,6 +87,18 @@ class State:
         return self.left * float(np.abs(step).max(initial=0.0)) <= near * self.unit
 
 
+class LocalPreconditioner(ABC):
+    """A preconditioner that depends on the point."""
+
+    @abstractmethod
+    def __call__(self, vector: Array) -> Array:
+        """Apply an approximate inverse of the Hessian at the point."""
+
+    @abstractmethod
+    def move_to(self, state: State) -> None:
+        """Set the point."""
+
+
 class Memory:
     """The last steps and the corresponding changes of the gradient."""
 
@@ -162,10 +175,15 @@ def lbfgs(
     history, values = [state.largest], [state.value]
     reached: State | None = None  # the last state with a gradient within `tol`; further steps may be worse
     while True:
+        if isinstance(precondition, LocalPreconditioner):
+            precondition.move_to(state)
         state.next_step = step = memory.direction(state.gradient, precondition)
         small = state.largest <= tol
         reached = state if small else reached
-        if (small and _is_close(state, step, history, close, longest)) or state.steps >= max_steps:
+        stuck = small and _is_stuck(state, history)
+        if stuck:  # a step that is taken without a pass could lead anywhere where curvature is small
+            state.next_step = np.zeros_like(step)
+        if stuck or (small and _is_close(state, step, history, close, longest)) or state.steps >= max_steps:
             return reached or state
         found = yield from (_whole_step(state, step) if small else line_search(state, step))
         if found is None:
@@ -184,18 +202,27 @@ def lbfgs(
             return state
 
 
+def _is_stuck(state: State, history: list[float]) -> bool:
+    """Whether the gradient is a rounding error, or the last steps made no progress.
+
+    The second happens if the minimum is at infinity: it is never close.
+    """
+    return state.largest <= FLAT or _share_left(history) > _SLOWEST
+
+
 def _is_close(state: State, step: Array, history: list[float], close: float, longest: float) -> bool:
     """Whether the expected error after `step` is at most `close`, at the convergence rate of the last steps.
 
-    Also True if these steps make no progress, if the step is longer than `longest`, or if the gradient is a rounding
-    error: a minimum at infinity is never close.
+    Also True if the step is longer than `longest`.
     """
-    if state.largest <= FLAT:
-        return True
+    share, length = _share_left(history), float(np.abs(step).max(initial=0.0))
+    return length > longest or share / (1.0 - share) * length <= close * state.unit
+
+
+def _share_left(history: list[float]) -> float:
+    """Share of the gradient that one of the last steps left, on average."""
     taken = min(len(history) - 1, _RECENT)
-    share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else _INITIAL_RATE
-    length = float(np.abs(step).max(initial=0.0))
-    return share > _SLOWEST or length > longest or share / (1.0 - share) * length <= close * state.unit
+    return float((history[-1] / history[-1 - taken]) ** (1 / taken)) if taken else _INITIAL_RATE
 
 
 def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Array], State | None]:

@@ -8,6 +8,7 @@ from hiperplano import LogisticRegression
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.in_memory import InMemory
 from hiperplano.losses.softmax import shares
+from hiperplano.solvers.likelihood.diagonal import DiagonalPreconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 
 
@@ -66,6 +67,6 @@ def test_the_first_step_by_a_diagonal_is_about_as_long_as_curvature_allows(n, d,
     problem = Likelihood(design, ColumnScale.exact(design, True), classes, strength)
     prior = problem.prior()
     gradient = problem.evaluate(prior)[1]
-    step = -problem.diagonal_preconditioner()(gradient)
+    step = -DiagonalPreconditioner(problem)(gradient)
     curved = float(np.vdot(step, problem.curvature_at(prior).product(step)))
     assert 0.5 < -float(np.vdot(gradient, step)) / curved < 2.0

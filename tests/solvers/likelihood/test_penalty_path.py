@@ -94,7 +94,7 @@ def test_the_span_of_the_rows_is_computed_at_most_once_for_all_penalties(n_class
     X, codes = wide_table(n_classes)
     n_scores, y = (1, 2.0 * codes - 1.0) if n_classes == 2 else (n_classes, codes.astype(float))
     rows = InMemory(csr_array(X), y[:, None], None)
-    path = PenaltyPath(rows, n_scores, fit_intercept=True, solver="auto", tol=1e-4, max_iter=1000)
+    path = PenaltyPath(rows, n_scores, fit_intercept=True, solver="auto", tol=1e-8, max_iter=1000)
     for C in CS:
         path.fit(1.0 / (C * len(y)))
     assert len(spans) == times

@@ -9,6 +9,7 @@ from hiperplano import LogisticRegression
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.likelihood import preconditioners
+from hiperplano.solvers.likelihood.diagonal import DiagonalPreconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.preconditioned_lbfgs import PreconditionedLBFGS
 
@@ -127,6 +128,6 @@ def test_the_first_step_of_two_classes_goes_on_to_the_discriminant():
     problem.watch = states.append
     PreconditionedLBFGS(problem, [], 1e-8, 100, 1e-10).minimise(None)
     prior, first, *_ = states
-    plain = prior.theta - problem.diagonal_preconditioner()(prior.gradient)
+    plain = prior.theta - DiagonalPreconditioner(problem)(prior.gradient)
     assert first.value < problem.evaluate(plain)[0]
     assert first.largest < 0.7 * np.abs(problem.evaluate(plain)[1]).max()

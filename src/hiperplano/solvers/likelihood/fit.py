@@ -29,6 +29,7 @@ from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.lbfgs import State, drive, lbfgs
 from hiperplano.solvers.likelihood.bounded import is_bounded
 from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
+from hiperplano.solvers.likelihood.diagonal import DiagonalPreconditioner
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
@@ -65,7 +66,9 @@ _MOST_CURVATURE = 0.25  # largest second derivative of the logistic loss
 # `tol`, fits to the same rows in other blocks then agree to 9 digits.
 _LAST_ERROR = 0.01
 
-_GAP = 1e-6  # largest estimated distance of the objective from its minimum, as a share of the objective
+# Largest estimated distance of the objective from its minimum, as a share of the objective: this times `tol`. With the
+# default `tol` that is a millionth.
+_GAP = 100.0
 # Assumed curvature of the mean loss in standardised columns, as a share of the objective. Three times more or less
 # hardly matters (2 of 38 fits change). With 1.0, the distance reaches 1e-5; with 0, most fits take 1.7 times as long.
 _CURVATURE_SHARE = 0.01
@@ -229,9 +232,10 @@ def _refined(
         # If losses are small, curvatures are of about the same size.
         curvature = problem.penalty.strength + _CURVATURE_SHARE * state.value
         gap = 0.5 * float(np.sum(state.gradient**2 / curvature))
-        if state.largest > tol or state.steps >= max_iter or gap <= _GAP * state.value:
+        enough = _GAP * tol * state.value
+        if state.largest > tol or state.steps >= max_iter or gap <= enough:
             break
-        closer = max(_LEAST_TOL, 0.5 * float(np.sqrt(_GAP * state.value / gap)) * state.largest)
+        closer = max(_LEAST_TOL, 0.5 * float(np.sqrt(enough / gap)) * state.largest)
         if closer >= state.largest:
             break
         later, found = _minimise(problem, state.theta, [], solver, closer, max_iter - state.steps, near=True)
@@ -286,7 +290,7 @@ def _from_sample(
 def in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter: int) -> tuple[Message, Minimum]:
     """L-BFGS on all columns until it has cost as much as the products of rows, then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
-    plain = problem.diagonal_preconditioner()
+    plain = DiagonalPreconditioner(problem)
     price = 0.0 if problem.has_row_span else costs.row_products / costs.gradient
     # With a penalty stronger than the curvature of the loss, a few passes are enough. With a weaker one, L-BFGS needs
     # more passes than the products of rows cost.
@@ -362,6 +366,6 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
         return unbounded_columns(problem, state.theta) is not None
     # Until the gradient is a hundred times smaller, scores of separated rows grow by about log(100).
     start = State(state.theta, state.value, state.gradient)
-    search = lbfgs(start, problem.diagonal_preconditioner(), 1e-2 * state.largest, _STEPS_OUT)
+    search = lbfgs(start, DiagonalPreconditioner(problem), 1e-2 * state.largest, _STEPS_OUT)
     further = drive(search, problem.evaluate)
     return problem.largest_change(state.theta, further.theta) > 1.0

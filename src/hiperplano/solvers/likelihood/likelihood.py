@@ -200,21 +200,16 @@ class Likelihood(Objective):
         curved = (change * curved_change(self.chance_at_prior[None], change)).sum(axis=1)
         return float(np.average(curved, weights=rows.weight)) + float(np.sum(self.penalty.strength * step**2))
 
-    @property
-    def diagonal_at_prior(self) -> Array:
-        """The Hessian's diagonal at the prior, adjusted for the number of columns for each row; (scores, size)."""
-        curvature = self.curvature_at_prior[:, None] + self.penalty.strength
+    def diagonal(self, share: float) -> Array:
+        """The Hessian's diagonal if the loss has this share of its curvature at the prior, of shape (scores, size).
+
+        It is adjusted for the number of columns for each row.
+        """
+        curvature = share * self.curvature_at_prior[:, None] + self.penalty.strength
         # With few rows, columns are correlated by chance, and the curvature along the gradient grows with the number of
         # columns for each row.
         loss = 1.0 - float(np.mean(self.penalty.strength / curvature))
         return np.asarray(curvature * (1.0 + loss * self.design.n_columns / self.design.n_rows))
-
-    def diagonal_preconditioner(self) -> Preconditioner:
-        """Inverse of `diagonal_at_prior`."""
-        curvature = self.diagonal_at_prior
-        # Steps must not add the same to all classes: only the penalty determines this part, and if it is weak, L-BFGS
-        # would converge slowly.
-        return lambda vector: self.balanced(self.balanced(vector) / curvature)
 
     def curvature_at(self, theta: Array) -> Curvature:
         """The Hessian's diagonal, of shape (scores, size), and products with it. Takes a pass, and one per product."""

@@ -15,6 +15,7 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.lbfgs import Memory, State, drive, lbfgs, line_search
+from hiperplano.solvers.likelihood.diagonal import DiagonalPreconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Offer, Purchase, at_discriminant, offers, repenalised
@@ -109,7 +110,7 @@ class PreconditionedLBFGS:
             if _suits_discriminant(problem):
                 current = at_discriminant(problem)
         else:
-            current = Purchase(start, problem.diagonal_preconditioner())
+            current = Purchase(start, DiagonalPreconditioner(problem))
         # For several classes, a Hessian at the prior is of little use after the first steps.
         placed = problem.n_scores == 1 or start is not None or current.found is not None
         at_prior = start is None and problem.n_scores == 1 and problem.scale.fit_intercept
@@ -248,7 +249,7 @@ class PreconditionedLBFGS:
         """
         problem, left = self._problem, offers(self._problem, self._passes, self._samples)
         plain, suits_discriminant = (
-            Purchase(problem.prior(), problem.diagonal_preconditioner()),
+            Purchase(problem.prior(), DiagonalPreconditioner(problem)),
             _suits_discriminant(problem),
         )
         cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
@@ -312,8 +313,9 @@ class PreconditionedLBFGS:
         state = drive(steps, self._passes.evaluate)
         if state.largest > tol:
             state.next_step = None
-        elif state.next_step is None:
-            state.next_step = -current.precondition(state.gradient)
+        elif state.next_step is None:  # the budget was spent
+            step = memory.direction(state.gradient, precondition)
+            state.next_step = step if state.settles_by(step, self._close) else None
         return state
 
 

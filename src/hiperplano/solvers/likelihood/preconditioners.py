@@ -17,6 +17,7 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.lbfgs import Preconditioner
+from hiperplano.solvers.likelihood.diagonal import DiagonalPreconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision, rounding
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
@@ -216,7 +217,7 @@ def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purch
         New minus old strength for each parameter of a score.
     """
     if purchase.curvature is None:
-        return purchase._replace(precondition=problem.diagonal_preconditioner())
+        return purchase._replace(precondition=DiagonalPreconditioner(problem))
     blocks = purchase.curvature.copy()
     at = np.arange(blocks.shape[1])
     blocks[:, at, at] += np.tile(change, len(at) // len(change))

@@ -14,6 +14,7 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.losses import Logistic
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.lbfgs import Minimisation, Preconditioner, State, lbfgs
+from hiperplano.solvers.likelihood.diagonal import DiagonalPreconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.preconditioned_lbfgs import AT_ONCE, FEW_ROWS
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample, sample_size
@@ -166,7 +167,7 @@ def fold_coefficients(
                 precondition = SymmetricSolver(found.hessian).precondition
             else:
                 starts = [state.theta for state in states] if states else [middle.prior()] * n_splits
-                precondition = middle.diagonal_preconditioner()
+                precondition = DiagonalPreconditioner(middle)
             seen = problem.evaluate(np.concatenate(starts), np.arange(n_splits), penalty)
             states = [State(theta, *each) for theta, each in zip(starts, seen, strict=True)]
             states = _together(problem, states, penalty, precondition, tol, max_iter, None if cheap else budget)

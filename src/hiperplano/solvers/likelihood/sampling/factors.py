@@ -40,7 +40,7 @@ def factor_preconditioner(problem: Likelihood, some: InMemory) -> Preconditioner
     large = values > _LARGE * unrelated
     factors = directions[large].astype(np.float64)
     # For each class, the inverse of the diagonal plus the factors' excess curvature, by the Woodbury identity.
-    diagonal = problem.diagonal_at_prior
+    diagonal = problem.diagonal(1.0)
     excess = problem.curvature_at_prior[:, None] * (values[large] - 1.0)
     turned = factors / diagonal[:, None, :]
     inner = np.linalg.inv(np.eye(len(factors)) / excess[:, None, :] + turned @ factors.T)
