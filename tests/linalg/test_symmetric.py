@@ -52,4 +52,8 @@ def test_a_matrix_is_singular_where_its_condition_says_so(size, threshold):
         matrix = (turn * np.logspace(0, -spread, size)) @ turn.T
         solver = SymmetricSolver((matrix + matrix.T) / 2, threshold)
         assert solver.singular == (solver.reciprocal < threshold)
+        if not solver.singular:
+            root = np.sqrt(np.diag(matrix))
+            least = np.linalg.eigvalsh(matrix / root / root[:, None])[0]
+            assert 0.5 * least / size <= solver.least <= 1.01 * least + 1e-14  # the norm of the inverse is estimated
         assert solver.unit_null.shape[1] == 0 or solver.singular

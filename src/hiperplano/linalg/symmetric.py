@@ -61,6 +61,11 @@ class SymmetricSolver:
         return float(lapack.dpocon(self._upper, self._norm, uplo="U")[0])
 
     @property
+    def least(self) -> float:
+        """The smallest eigenvalue of the matrix with unit diagonal, at least: 1 over the 1-norm of its inverse."""
+        return self.reciprocal * float(self._norm)
+
+    @property
     def null(self) -> Array:
         """Null space of the matrix itself, in columns."""
         return np.asarray(self._root[:, None] * self.unit_null)

@@ -73,6 +73,20 @@ def test_hessians_that_float32_cannot_tell_are_not_made_twice(bought, monkeypatc
     assert sum(found is not None for found in made) == 1
 
 
+def test_hessians_of_many_columns_are_made_in_float32(bought, monkeypatch):
+    """Their smallest eigenvalue counts, not the condition number in the 1-norm, which grows with the columns."""
+    in_double = []
+    monkeypatch.setattr(Likelihood, "evaluate_with_hessian", lambda problem, theta: in_double.append(theta))
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1_200, 600))
+    y = X @ rng.normal(size=600) / 12 + rng.logistic(size=1_200) > 0
+    model = LogisticRegression(C=10.0).fit(X, y)
+    assert bought
+    assert not in_double
+    slope = expit(model.decision_function(X)) - y  # the gradient is zero
+    np.testing.assert_allclose(10.0 * slope @ X, -model.coef_[0], rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("spread", [0.1, 1.0])
 def test_a_second_hessian_is_bought_at_the_discriminant_where_scores_differ(monkeypatch, spread):
     """One step from the first; where curvatures of all rows are about the same, that is as good as any other."""

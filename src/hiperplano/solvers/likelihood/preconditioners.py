@@ -32,6 +32,7 @@ from hiperplano.solvers.likelihood.sampling.sample import (
 _NEWTON_STEPS = 6  # steps of Newton's method that solve a sample
 _BLOCK_ROWS = 15  # rows for each column, in the sample from which diagonal blocks of the Hessian are computed
 _LEAST_CURVATURE = 1e-6  # least curvature of a class, for classes with hardly any rows
+_CLEAR = 2.0  # least eigenvalue of a float32 Hessian that is no rounding error, as a multiple of `rounding`
 WORTH = 0.5  # a preconditioner is offered if it costs at most this share of a better one
 
 
@@ -134,7 +135,7 @@ class _AllRows(Offer):
         rounded = self._passes.hessian(theta) if self._rounded else None
         if rounded is not None:
             solver = SymmetricSolver(rounded)
-            if solver.reciprocal > rounding(len(rounded)):
+            if solver.least > _CLEAR * rounding(len(rounded)):
                 return Purchase(theta, solver.precondition, None, rounded[None])
             self._rounded = False  # columns will be as correlated at the next point
         value, gradient, hessian = self._problem.evaluate_with_hessian(theta)
@@ -192,7 +193,7 @@ class _ClassBlocks(Offer):
         at = np.arange(size)
         blocks[:, at, at] *= 1.0 + rounding(size)
         solvers = [SymmetricSolver(block) for block in blocks]
-        if min(each.reciprocal for each in solvers) <= rounding(size):
+        if min(each.least for each in solvers) <= _CLEAR * rounding(size):
             blocks = sample.class_hessians(theta)
             solvers = [SymmetricSolver(block) for block in blocks]
         return Purchase(theta, by_class(self._problem, solvers), None, blocks)
