@@ -12,6 +12,7 @@ from hiperplano.solvers.likelihood import preconditioners
 from hiperplano.solvers.likelihood.diagonal import DiagonalPreconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.preconditioned_lbfgs import PreconditionedLBFGS
+from hiperplano.solvers.likelihood.preconditioners import at_discriminant
 
 
 @pytest.fixture
@@ -85,6 +86,23 @@ def test_hessians_of_many_columns_are_made_in_float32(bought, monkeypatch):
     assert not in_double
     slope = expit(model.decision_function(X)) - y  # the gradient is zero
     np.testing.assert_allclose(10.0 * slope @ X, -model.coef_[0], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("strength", "within"), [(1e-12, 1e-8), (1.0, 0.5)])
+def test_classes_of_about_the_same_size_share_a_block(strength, within):
+    """Blocks at the prior differ by a factor, and only a strong penalty makes that approximate."""
+    rng = np.random.default_rng(4)
+    codes = rng.choice(5, size=900, p=[0.05, 0.1, 0.12, 0.13, 0.6]).astype(float)
+    design = InMemory(rng.normal(size=(900, 12)) + rng.normal(size=(900, 1)), codes[:, None])
+    problem = Likelihood(design, ColumnScale.exact(design, True), 5, strength)
+    start = at_discriminant(problem)
+    assert len(start.curvature.matrices) < 5
+    share = problem.class_shares
+    vector = problem.balanced(rng.normal(size=start.theta.shape))
+    moments = problem.discriminant()[3]
+    curved = [s * (1 - s) * moments + np.diag(problem.penalty.strength) for s in share]
+    exact = problem.balanced(np.stack([np.linalg.solve(*each) for each in zip(curved, vector, strict=True)]))
+    np.testing.assert_allclose(np.vdot(vector, start.precondition(vector)), np.vdot(vector, exact), rtol=within)
 
 
 @pytest.mark.parametrize("spread", [0.1, 1.0])

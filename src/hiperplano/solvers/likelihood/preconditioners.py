@@ -36,6 +36,21 @@ _CLEAR = 2.0  # least eigenvalue of a float32 Hessian that is no rounding error,
 WORTH = 0.5  # a preconditioner is offered if it costs at most this share of a better one
 
 
+class ClassBlocks(NamedTuple):
+    """Diagonal blocks of the Hessian of several classes: that of class k is `scale[k] * matrices[group[k]]`.
+
+    Attributes
+    ----------
+    matrices : ndarray of shape (groups, size, size)
+    group : ndarray of shape (classes,)
+    scale : ndarray of shape (classes,)
+    """
+
+    matrices: Array
+    group: Array
+    scale: Array
+
+
 class Purchase(NamedTuple):
     """A preconditioner, and the point to continue from.
 
@@ -47,15 +62,14 @@ class Purchase(NamedTuple):
         Applies an approximate inverse of the Hessian.
     found : tuple of float and ndarray, or None
         Value and gradient at the point, if they were computed with the preconditioner.
-    curvature : ndarray or None
-        The Hessian, of shape (1, scores·size, scores·size), or its diagonal blocks, of shape (scores, size, size). None
-        if the preconditioner is diagonal.
+    curvature : ndarray of shape (scores·size, scores·size), ClassBlocks or None
+        The Hessian, or its diagonal blocks. None if the preconditioner is diagonal.
     """
 
     theta: Array
     precondition: Preconditioner
     found: tuple[float, Array] | None = None
-    curvature: Array | None = None
+    curvature: Array | ClassBlocks | None = None
 
 
 class Offer(ABC):
@@ -136,10 +150,10 @@ class _AllRows(Offer):
         if rounded is not None:
             solver = SymmetricSolver(rounded)
             if solver.least > _CLEAR * rounding(len(rounded)):
-                return Purchase(theta, solver.precondition, None, rounded[None])
+                return Purchase(theta, solver.precondition, None, rounded)
             self._rounded = False  # columns will be as correlated at the next point
         value, gradient, hessian = self._problem.evaluate_with_hessian(theta)
-        return Purchase(theta, SymmetricSolver(hessian).precondition, (value, gradient), hessian[None])
+        return Purchase(theta, SymmetricSolver(hessian).precondition, (value, gradient), hessian)
 
 
 class _Sample(Offer):
@@ -162,7 +176,7 @@ class _Sample(Offer):
             hessian = part.evaluate_with_hessian(theta)[2]
         problem = self._problem
         problem.passes += part.passes * part.design.n_rows / problem.design.n_rows
-        return Purchase(theta, SymmetricSolver(hessian).precondition, None, hessian[None])
+        return Purchase(theta, SymmetricSolver(hessian).precondition, None, hessian)
 
     def _part(self) -> Likelihood:
         sample = self._samples.pop()
@@ -188,25 +202,29 @@ class _ClassBlocks(Offer):
     def buy(self, theta: Array, first: bool) -> Purchase:
         sample = on_sample(self._problem, self._problem.design.sample(self._size))
         self._problem.passes += self._size / self._problem.design.n_rows
-        blocks = sample.class_hessians(theta, np.float32)
-        size = blocks.shape[1]
-        at = np.arange(size)
-        blocks[:, at, at] *= 1.0 + rounding(size)
-        solvers = [SymmetricSolver(block) for block in blocks]
+        matrices = sample.class_hessians(theta, np.float32)
+        size = matrices.shape[1]
+        _add_to_diagonal(matrices, rounding(size) * np.diagonal(matrices, axis1=1, axis2=2))
+        solvers = [SymmetricSolver(matrix) for matrix in matrices]
         if min(each.least for each in solvers) <= _CLEAR * rounding(size):
-            blocks = sample.class_hessians(theta)
-            solvers = [SymmetricSolver(block) for block in blocks]
-        return Purchase(theta, by_class(self._problem, solvers), None, blocks)
+            matrices = sample.class_hessians(theta)
+            solvers = [SymmetricSolver(matrix) for matrix in matrices]
+        blocks = ClassBlocks(matrices, np.arange(len(matrices)), np.ones(len(matrices)))
+        return Purchase(theta, by_class(self._problem, blocks, solvers), None, blocks)
 
 
 def at_discriminant(problem: Likelihood) -> Purchase:
-    """The linear discriminant of several classes as a start, with the Hessian's blocks at the prior."""
+    """The linear discriminant of several classes as a start, with the Hessian's blocks at the prior.
+
+    These differ only by a factor, but for the penalty. Classes whose factors differ by less than 2 share a block.
+    """
     theta, value, gradient, moments = problem.discriminant()
     curvature = np.maximum(problem.class_shares * (1.0 - problem.class_shares), _LEAST_CURVATURE)
-    blocks = curvature[:, None, None] * moments
-    at = np.arange(problem.scale.size)
-    blocks[:, at, at] += problem.penalty.strength
-    return Purchase(theta, by_class(problem, map(SymmetricSolver, blocks)), (value, gradient), blocks)
+    levels, group = np.unique(np.round(np.log2(curvature)), return_inverse=True)
+    matrices = 2.0 ** levels[:, None, None] * moments
+    _add_to_diagonal(matrices, problem.penalty.strength)
+    blocks = ClassBlocks(matrices, group, curvature / 2.0 ** levels[group])
+    return Purchase(theta, by_class(problem, blocks, map(SymmetricSolver, matrices)), (value, gradient), blocks)
 
 
 def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purchase:
@@ -217,34 +235,51 @@ def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purch
     change : ndarray of shape (size,)
         New minus old strength for each parameter of a score.
     """
-    if purchase.curvature is None:
+    curvature = purchase.curvature
+    if curvature is None:
         return purchase._replace(precondition=DiagonalPreconditioner(problem))
-    blocks = purchase.curvature.copy()
-    at = np.arange(blocks.shape[1])
-    blocks[:, at, at] += np.tile(change, len(at) // len(change))
-    solvers = map(SymmetricSolver, blocks)
-    precondition = next(solvers).precondition if len(blocks) == 1 else by_class(problem, solvers)
-    return purchase._replace(precondition=precondition, curvature=blocks)
+    if isinstance(curvature, ClassBlocks):
+        matrices = curvature.matrices.copy()
+        _add_to_diagonal(matrices, change)
+        blocks = curvature._replace(matrices=matrices)
+        precondition = by_class(problem, blocks, map(SymmetricSolver, matrices))
+        return purchase._replace(precondition=precondition, curvature=blocks)
+    hessian = curvature.copy()
+    _add_to_diagonal(hessian[None], np.tile(change, problem.n_scores))
+    return purchase._replace(precondition=SymmetricSolver(hessian).precondition, curvature=hessian)
 
 
-def by_class(problem: Likelihood, solvers: Iterable[SymmetricSolver]) -> Preconditioner:
-    """Preconditioner by the diagonal blocks of the Hessian, one for each class.
+def _add_to_diagonal(matrices: Array, terms: Array) -> None:
+    at = np.arange(matrices.shape[1])
+    matrices[:, at, at] += terms
+
+
+def by_class(problem: Likelihood, blocks: ClassBlocks, solvers: Iterable[SymmetricSolver]) -> Preconditioner:
+    """Preconditioner by the diagonal blocks of the Hessian.
 
     The full Hessian of k classes has about k²/2 different blocks, and its factorisation costs k³ times that of one
     block. A few steps of L-BFGS correct what the diagonal blocks leave out. Results sum to zero over the classes.
 
     Parameters
     ----------
+    blocks : ClassBlocks
     solvers : iterable of SymmetricSolver
-        Solvers for the blocks.
+        Solvers for the matrices of the blocks.
     """
+    shared = len(blocks.matrices) < len(blocks.group)
+    members = [np.flatnonzero(blocks.group == each) for each in range(len(blocks.matrices))] if shared else []
 
     @cache
     def halves() -> Array:  # only when needed: another preconditioner may replace this one before the first step
         return np.stack([solver.half_inverse() for solver in solvers])
 
     def precondition(vector: Array) -> Array:
-        left = problem.balanced(vector)[:, None, :] @ halves()
-        return problem.balanced((halves() @ left.transpose(0, 2, 1))[:, :, 0])
+        vector, found = problem.balanced(vector), np.empty_like(vector)
+        if shared:
+            for half, rows in zip(halves(), members, strict=True):
+                found[rows] = vector[rows] @ half @ half.T
+        else:  # all classes in two calls
+            np.matmul(halves(), (vector[:, None, :] @ halves()).transpose(0, 2, 1), out=found[:, :, None])
+        return problem.balanced(found / blocks.scale[:, None])
 
     return precondition
