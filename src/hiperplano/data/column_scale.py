@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -141,9 +142,7 @@ class ColumnScale:
         out = np.empty(shape, order="F") if kept else scratch("standardised", shape, block.x)
         out[:, :first] = 1.0
         np.subtract(block.dense(), self.shift, out=out[:, first:])
-        out[:, first:] *= self.scale
-        if self.constant.any():
-            out[:, first:][:, self.constant] = 0.0
+        out[:, first:] *= self._visible
         return out
 
     def scores(self, theta: Array) -> LinearScores:
@@ -168,14 +167,17 @@ class ColumnScale:
         if self.fit_intercept:
             out[:, 0] = totals
         if self.centre_rows:
-            np.multiply(sums.T, self.scale, out=inner)
+            np.multiply(sums.T, self._visible, out=inner)
         else:
             np.multiply(totals[:, None], self.shift, out=inner)
             np.subtract(sums.T, inner, out=inner)
-            inner *= self.scale
-        if self.constant.any():
-            inner[:, self.constant] = 0.0
+            inner *= self._visible
         return out
+
+    @cached_property
+    def _visible(self) -> Array:
+        """The scale, and 0 for constant columns."""
+        return np.where(self.constant, 0.0, self.scale)
 
     @property
     def origin(self) -> Array:

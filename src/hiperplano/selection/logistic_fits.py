@@ -27,7 +27,7 @@ def fit_folds(
     if columns is not None:
         coef, intercept, steps, converged = fit_folds(columns.narrow(), Cs, n_classes, solver, control)
         return columns.widen(coef), intercept, steps, converged
-    if is_wide(design):  # all folds share the span of the rows
+    if is_wide(design, 1 if n_classes == 2 else n_classes):  # all folds share the span of the rows
         shift = ColumnScale.exact(design, control["fit_intercept"]).shift
         span = SpannedRows(design, shift, ("trained",))
         coef, intercept, steps, converged = fit_folds(span.design, Cs, n_classes, solver, control)

@@ -18,14 +18,14 @@ from hiperplano.data.design import Design
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS, sparse_products_pay
 
 # Nanoseconds of one core, measured on 16 table shapes (x86-64, AVX-512). There the formulas below hold within a factor
-# of 2. `_STEP` comes from a single profile.
+# of 2.
 _CALL = 6e4  # fixed overhead of a pass together with an L-BFGS step
 _ROW = 15.0  # loss and slope of one score of one row
 _CELL, _CELL_SCORE = 0.5, 0.12  # both products of a pass, for each dense number: fixed part, and part for each score
 _KEPT = 5.0  # keeping one score and its slope between passes in float32
 _CAST = 0.4  # converting one number to another precision
 _ENTRY = 4.0  # both products of a pass, for each stored number of sparse rows and each score
-_STEP = 30.0  # L-BFGS's two-loop recursion, for each parameter
+_STEP = 60.0  # vectors of an L-BFGS step, for each parameter: 30 within the cache, 100 beyond
 _COPY = 2.5  # weighting or writing one number of an operand or a result of a matrix product
 _PAIR = 4.0  # multiplying two stored numbers of a sparse row
 _TRANSPOSE = 15.0  # one stored number, when sparse rows are transposed

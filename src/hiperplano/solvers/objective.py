@@ -116,7 +116,7 @@ class Objective:
         Return None if there are several blocks, if the rows stay sparse, or if most passes are in the span of the rows.
         """
         design = self.design
-        if not isinstance(design, InMemory) or design.density < SPARSE_PRODUCTS or is_wide(design):
+        if not isinstance(design, InMemory) or design.density < SPARSE_PRODUCTS or is_wide(design, self.n_scores):
             return None
         if design.is_sparse and design.n_rows * design.n_columns > _DENSE_CELLS:
             return None

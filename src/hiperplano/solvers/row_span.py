@@ -22,12 +22,12 @@ _FEWER = 2.0  # a pass over the rows must cost this multiple of a pass in the sp
 _MOST_ROWS = 12_000  # most rows, whose Gram matrix takes 1.1 GiB
 
 
-def is_wide(design: Design) -> bool:
+def is_wide(design: Design, n_scores: int) -> bool:
     """Whether passes in the span of the rows are cheaper."""
     n = design.n_rows
     if n > _MOST_ROWS or n >= design.n_columns:
         return False
-    return _FEWER * Costs(n, n, 1.0, 1).gradient_work <= Costs.of(design, 1).gradient_work
+    return _FEWER * Costs(n, n, 1.0, n_scores).gradient_work <= Costs.of(design, n_scores).gradient_work
 
 
 class SpannedRows:

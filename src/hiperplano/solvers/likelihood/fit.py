@@ -56,7 +56,8 @@ _CHEAP_HESSIAN, _SETTLED_CHEAP = 2e6, 1e-12
 _NEWTON = 2.0  # most for a Hessian in Newton's method
 _NEWTON_KEPT = 3.0  # the same if the Hessian at the solution is kept, which L-BFGS would have to compute as well
 _CORRECTED_NEWTON, _CORRECTED_NEWTON_CLASSES = 1.8, 4.0  # most for the Hessian of all rows in `newton_by_sample`
-_SPAN_FIRST = 20.0  # most for products of rows that are computed before the first step
+# Most for products of rows that are computed before the first step, with a weak penalty and with a strong one.
+_SPAN_FIRST, _SPAN_FIRST_STRONG = 20.0, 2.0
 
 # Tolerance in the span of the rows, as a share of `tol`: gradients have other units there. On 27 fits, 1.0 saves 2% of
 # the time, but coefficients for several classes then change by up to 7e-5; 0.1 costs 3%.
@@ -212,7 +213,7 @@ def _minimise(
     other = other_way(problem, start, samples, solver, tol, max_iter, hessian_follows)
     if other is not None:
         return other
-    if is_wide(problem.design):
+    if is_wide(problem.design, problem.n_scores):
         return in_row_span(problem, start, tol, max_iter)
     close = _settled(problem) if hessian_follows else _LAST_ERROR * tol
     method, end = PreconditionedLBFGS(problem, samples, tol, max_iter, close, hessian_follows).minimise(start, near)
@@ -295,7 +296,7 @@ def in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter: 
     # With a penalty stronger than the curvature of the loss, a few passes are enough. With a weaker one, L-BFGS needs
     # more passes than the products of rows cost.
     weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
-    at_once = weak and price <= _SPAN_FIRST
+    at_once = price <= (_SPAN_FIRST if weak else _SPAN_FIRST_STRONG)
     theta, steps = problem.prior() if start is None else start, 0
     if start is not None or not at_once:  # a start from another penalty may be a solution already
         passes = SinglePrecision(problem, tol)
@@ -351,7 +352,7 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
     state = end.state
     if smallest_margin(problem, state.theta) > 0:
         return True
-    if is_wide(problem.design):
+    if is_wide(problem.design, problem.n_scores):
         span = problem.in_row_span
         theta = span.reduce(state.theta)
         return _is_unbounded(span.problem, Minimum(State(theta, *span.problem.evaluate(theta))), tol)

@@ -64,7 +64,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
     theta : ndarray of shape (scores, size)
         Parameters at which the minimisation was stopped.
     """
-    if is_wide(problem.design):
+    if is_wide(problem.design, problem.n_scores):
         return _among_few_rows(problem, theta)
     if problem.design.n_rows * float(theta.size) ** 2 > _MOST_WORK:
         return None

@@ -86,7 +86,7 @@ class PenaltyPath:
         start = None if self._state is None else self._state.theta
         other = other_way(problem, start, self._samples, self._solver, tol, max_iter)
         # For one score, the span of the rows would save less than what L-BFGS keeps from one penalty to the next.
-        if other is None and problem.n_scores > 1 and is_wide(problem.design):
+        if other is None and problem.n_scores > 1 and is_wide(problem.design, problem.n_scores):
             other = in_row_span(problem, start, tol, max_iter)
         if other is not None:
             return other[1].state
