@@ -29,7 +29,9 @@ _COPIED_CELLS = 2**21  # dense tables of up to so many numbers are copied, and s
 _TALL = 20  # larger tables are copied if they are not tall: with at most so many rows for each column, or
 _TALL_WITHOUT_FACTOR = 800  # so many if Newton's steps need no factor
 _POLISHED_CELLS = 2**14  # tables up to this size are solved to all digits, which takes a fraction of a millisecond
-_SHARE = 0.6  # share of the remaining passes for Newton's method, if the interior point method may follow
+# Share of the remaining passes for Newton's method, if the interior point method may follow. With a squared loss it
+# needs few passes, or makes no progress.
+_SHARE, _SHARE_SQUARED = 0.6, 0.3
 
 
 def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
@@ -110,9 +112,9 @@ class CompiledSearch:
     def _by_sums(self, design: InMemory, search: Search) -> PlaneFit:
         """Newton's method by sums over all rows, from the best result so far, or from the solution of a sample."""
         found, dense = search.found, self.rows.is_dense
-        interior = self._keeps_interior(design) if dense else not self.loss.ridge
-        interior = interior and "interior" not in search.methods
-        most = _SHARE * search.left if interior else float(search.left)
+        interior = (not dense or self._keeps_interior(design)) and "interior" not in search.methods
+        share = _SHARE_SQUARED if self.loss.ridge else _SHARE
+        most = share * search.left if interior else float(search.left)
         budget = Budget(self._passes_of_newton(design, most) if interior and dense else most)
         plane = Hyperplane(found.coef[:-1], np.asarray(found.coef[-1]), self.rows.shift)
         gamma = found.beta / search.box.weight * (search.box.target if self.loss.classifies else 1.0)

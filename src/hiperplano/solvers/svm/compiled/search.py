@@ -91,14 +91,15 @@ class Search:
         return ", ".join(names + [each for each in self.methods if each != "dual"][-1:])
 
     def ascend(self, affordable: float = np.inf, enough: Array = _NEVER) -> None:
-        """Dual coordinate ascent, for about `affordable` passes; if that is a limit, at most half of those left.
+        """Dual coordinate ascent, for about `affordable` passes; if that is a limit, within the first half of all passes.
 
         Once the number k of free rows has settled, enough[k] are the affordable passes, if there is such an entry.
         """
         from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
 
         self._note("dual")
-        control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else self.left // 2))
+        half = self.control.most // 2 - self.found.passes
+        control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else half))
         early = _EARLY_END if self._knows_costs else 1.0
         limits = affordable, early, enough
         self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, *limits, self.coef, self.beta)))
