@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -176,6 +176,15 @@ class Design(ABC):
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(self.fold(_TotalWeight())[0][0]) if self.has_weight else float(self.n_rows)
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def reads_vectors_only(function: Function) -> Function:
+    """Mark a function of a block that reads only its vectors, like `reads_rows = False` of a statistic."""
+    vars(function)["reads_rows"] = False
+    return function
 
 
 @dataclass(frozen=True)

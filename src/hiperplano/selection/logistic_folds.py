@@ -102,6 +102,7 @@ class IsTested:
 class _LogLosses:
     """Σ w·loss, of shape (splits, Cs), and Σ w, over the test rows of every split."""
 
+    stays_sparse = True
     coef: Array
     intercept: Array
 

@@ -170,6 +170,7 @@ class _Margins:
 class _MarginRange:
     """Smallest and largest margin."""
 
+    stays_sparse = True
     margins: _Margins
 
     def __call__(self, block: Block) -> Sums:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+from hiperplano.data.design import Array, Block, Design, RowVector, Sums, reads_vectors_only
 from hiperplano.solvers.svm.curvature import Curvature, rounds_well, rows_with_one, solve
 
 
@@ -43,6 +43,7 @@ class ClassLoss:
         """β: coefficients of class k are Σ β[k]·x."""
         return block.weighted(alpha)
 
+    @reads_vectors_only
     def row_pulls(self, block: Block) -> Array:
         """β of the vector "gamma"."""
         return block.weighted(block.vectors["gamma"])
@@ -76,6 +77,7 @@ class ClassLoss:
         """residual·α, at most the loss."""
         return np.asarray(np.sum(residual * alpha, axis=1))
 
+    @reads_vectors_only
     def middle(self, block: Block) -> Array:
         """A first centre: C/2 for the class of a row, and equal shares of −C/2 for the others."""
         own = self.own(block)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.design import Array, Block, Design, Sums, reads_vectors_only
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.memory import memory_limit
@@ -147,7 +147,7 @@ class RowCurvature(Curvature):
 
     @cached_property
     def _moments(self) -> Sums:
-        return self._rows.fold(_moments)
+        return self._rows.fold(_Moments())
 
     @property
     def offset(self) -> Array:
@@ -232,16 +232,22 @@ class RowCurvature(Curvature):
         return np.append(coef, rise), taken
 
 
+@reads_vectors_only
 def _is_free(block: Block) -> Array:
     return np.asarray(block.vectors["stiffness"] > 0)
 
 
-def _moments(block: Block) -> Sums:
+@dataclass(frozen=True)
+class _Moments:
     """Σ stiffness·x and Σ stiffness·x²."""
-    stiffness = block.vectors["stiffness"]
-    if block.is_sparse:
-        return block.stored_moments(stiffness)
-    return block.transpose_dot(stiffness), block.squared().transpose_dot(stiffness)
+
+    stays_sparse = True
+
+    def __call__(self, block: Block) -> Sums:
+        stiffness = block.vectors["stiffness"]
+        if block.is_sparse:
+            return block.stored_moments(stiffness)
+        return block.transpose_dot(stiffness), block.squared().transpose_dot(stiffness)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.block import matrix_product
-from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+from hiperplano.data.design import Array, Block, Design, RowVector, Sums, reads_vectors_only
 from hiperplano.solvers.svm.curvature import Curvature, MatrixCurvature, rounds_well, rows_with_one
 
 _FURTHEST = 1e30  # limit of a search for a root, in units of its argument
@@ -73,6 +73,7 @@ class DualLoss:
         """β = weight·γ, times the sign in classification."""
         return block.weighted(self.signed(block, gamma))
 
+    @reads_vectors_only
     def row_pulls(self, block: Block) -> Array:
         """β of the vector "gamma"."""
         return self.beta(block, block.vectors["gamma"])
@@ -116,6 +117,7 @@ class DualLoss:
         outside = self.outside(residual)
         return np.asarray(np.maximum(self.high * outside, self.low * outside))
 
+    @reads_vectors_only
     def middle(self, block: Block) -> Array:
         """A first centre for the dual variables: half the bound on the side of the vector "residual".
 

@@ -96,6 +96,7 @@ def sample_by_length(problem: Objective, size: int) -> InMemory:
 class SquaredLengths:
     """‖z‖² of each row, in standardised columns."""
 
+    stays_sparse = True  # sparse rows are never centred
     scale: ColumnScale
 
     def __call__(self, block: Block) -> Array:

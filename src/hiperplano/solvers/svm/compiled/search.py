@@ -91,7 +91,7 @@ class Search:
         return ", ".join(names + [each for each in self.methods if each != "dual"][-1:])
 
     def ascend(self, affordable: float = np.inf, enough: Array = _NEVER) -> None:
-        """Dual coordinate ascent, for about `affordable` passes; if that is a limit, within the first half of all passes.
+        """Dual coordinate ascent, for about `affordable` passes; if that is a limit, within half of all passes.
 
         Once the number k of free rows has settled, enough[k] are the affordable passes, if there is such an entry.
         """
