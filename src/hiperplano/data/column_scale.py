@@ -19,6 +19,7 @@ _RESOLVED = 1e-6  # columns with a spread below this share of their mean are mea
 _FAR = 1e3  # rows are centred if a mean exceeds this number of standard deviations, since products would lose digits
 _NEAR = 10.0  # products are centred after summation if no mean exceeds this number of standard deviations
 _CANCELLED = 2**-20  # centred squares below this share of the raw ones have fewer than nine digits
+_FEW_SCORES = 16  # scores of sparse rows are turned up to so many; with more, NumPy runs along them fast enough
 _NOTHING = 1e-12  # centred squares below this share of the raw ones are rounding errors: the column is constant
 
 
@@ -232,11 +233,14 @@ class LinearScores:
     def of(self, rows: Any) -> Array:
         """The scores of such rows, of shape (m, scores).
 
-        The scores of one class are contiguous in memory, because later operations run along the longer axis of rows.
+        The scores of one of a few classes are contiguous in memory, because later operations run along the longer axis
+        of rows.
         """
         score: Array
         if not isinstance(rows, np.ndarray):
             score = rows @ self.coef.T
+            if len(self.coef) <= _FEW_SCORES:
+                score = np.asfortranarray(score)
         elif self.coef.any():
             score = row_scores(rows, self.coef)
         else:  # zero parameters, at the start of minimisations
