@@ -25,9 +25,13 @@ _WINDOW = 8  # convergence is extrapolated from so many last passes
 # The number of free rows has settled if it is at least this share of that after half of the passes, or less.
 _SETTLED = 0.9
 _PATIENCE = 10  # the ascent ends after so many computed gaps between which no dual variable has moved
-# The level is treated as a column of this squared length, as a share of a typical row's: the smaller of the two.
-_LEVEL_SQUARE = 0.1  # rows should hardly notice it,
-_LEVEL_OF_ALL = 10.0  # (over the number of rows) and Σβ should fall to a tenth in a pass
+# The level is treated as a column, with a squared length as a share of a typical row's:
+_LEVEL_SQUARE = 0.1  # at most this, since rows should hardly notice it;
+_LEVEL_OF_ALL = 10.0  # (over the number of rows) Σβ should fall to a tenth in a pass
+_LEVEL_OF_MEAN = (
+    0.3  # share of the mean row's square; 1.0 takes 5% more passes on random rows, 0.1 1.5 times as many on texts
+)
+_MEAN_ROWS = 1000  # rows from which the length of the mean row is estimated
 
 
 @part
@@ -205,6 +209,21 @@ def _typical_stiffness(square, soft, least):  # type: ignore[no-untyped-def]
     return len(square) / total
 
 
+@subroutine
+def _mean_square(x, indices, indptr, square, sums):  # type: ignore[no-untyped-def]
+    """Squared length of the mean row, estimated from some rows; `sums`, of shape (d,), is overwritten."""
+    n, own, total, size = len(square), 0.0, 0.0, 0
+    for j in range(len(sums)):
+        sums[j] = 0.0
+    for i in range(0, n, max(1, n // _MEAN_ROWS)):
+        row_add(x, indices, indptr, i, 1.0, sums)
+        own += square[i]
+        size += 1
+    for j in range(len(sums)):
+        total += sums[j] * sums[j]
+    return max(0.0, total - own) / max(1.0, size * (size - 1.0))  # without bias
+
+
 @loop
 def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, coef, start):  # type: ignore[no-untyped-def]
     """Maximise over the dual variables up to a gap of tol·objective + floor, or until it takes too long.
@@ -245,10 +264,13 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, c
     if fresh and control.fit_intercept:  # for one class against many others, the level is far from 0
         coef[d] = mean / weight
     # The level follows Σβ like the coefficient of a column that is short beside the rows, so that it hardly affects
-    # their steps. But all dual variables together can move it by a unit of the scores.
-    slowest = control.softness / weight
-    share = min(_LEVEL_SQUARE, _LEVEL_OF_ALL / n)
-    pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
+    # their steps. But all dual variables together can move it by a unit of the scores. They move the scores themselves
+    # by the square of the mean row, which is not 0 for sparse rows: the level must not be slower than that.
+    slowest, pull = control.softness / weight, 0.0
+    if control.fit_intercept:
+        stiffness = _typical_stiffness(square, box.soft, slowest)
+        together = _LEVEL_OF_ALL / n * stiffness + _LEVEL_OF_MEAN * _mean_square(x, indices, indptr, square, moved)
+        pull = min(_LEVEL_SQUARE * stiffness, together) + slowest
     size, beyond, used, still, trigger, look = n, np.inf, np.int64(0), 0, np.inf, float(_FIRST_LOOK)
     least, objective_there, work = np.inf, 0.0, 0.0
     relaxation, before = 1.0, np.inf
