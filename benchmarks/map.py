@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks.machine import environment
 from benchmarks.shapes.cells import Cell, draw
+from benchmarks.shapes.everyday import draw_everyday
 from benchmarks.shapes.kernel_cells import draw_kernels
 from benchmarks.shapes.measure import measured
 from benchmarks.shapes.picture import heat_map
@@ -32,12 +33,15 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for a cell")
     parser.add_argument("--most", type=float, default=2e7, help="entries of a table")
     parser.add_argument("--kernels", type=int, default=None, metavar="ROWS", help="kernel machines, up to so many rows")
+    parser.add_argument("--everyday", action="store_true", help="texts, categories and columns in their own units")
     parser.add_argument("--data", type=Path, default=None, help="folder of the real tables")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/map.json"))
     parser.add_argument("--picture", type=Path, default=None)
     chosen = parser.parse_args()
     lines: list[dict[str, Any]] = []
     cells = draw(chosen.seed, chosen.cells, chosen.most, chosen.data)
+    if chosen.everyday:
+        cells = draw_everyday(chosen.seed, chosen.cells, chosen.most)
     if chosen.kernels:
         cells = draw_kernels(chosen.seed, chosen.cells, chosen.kernels)
     for number, cell in enumerate(cells):

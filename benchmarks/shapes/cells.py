@@ -1,23 +1,19 @@
-"""Cells of the map: a model and a table, drawn from a space by a seed."""
+"""Cells of the map: a model and the shape of its table, drawn from a space by a seed."""
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import sparse
-
-from benchmarks.workload import Array
 
 MODELS = (
     "linear", "ridge", "ridge_cv", "logistic", "logistic_cv", "svc_hinge", "svc_squared", "svr", "lda", "qda",
     "perceptron", "sgd",
 )  # fmt: skip
 CLASSIFIERS = frozenset({"logistic", "logistic_cv", "svc_hinge", "svc_squared", "lda", "qda", "perceptron", "sgd"})
-_DENSE_ONLY = frozenset({"lda", "qda", "ridge_cv"})
+DENSE_ONLY = frozenset({"lda", "qda", "ridge_cv"})
 _TABLES = ("w8a", "a9a", "20news")
 _MOST_CELLS, _MOST_ENTRIES = 2e8, 2e7
 
@@ -55,6 +51,8 @@ class Cell:
         The name of a real table, or "".
     gamma : float
         Of the RBF kernel of kernel machines.
+    kind : str
+        Of everyday tables (`everyday.KINDS`); "" for independent normal numbers.
     """
 
     model: str
@@ -72,9 +70,11 @@ class Cell:
     seed: int = 0
     table: str = ""
     gamma: float = 0.0
+    kind: str = ""
 
     def __str__(self) -> str:
         said = [self.model, self.table or f"{self.n:,}×{self.d:,}"]
+        said += [self.kind] if self.kind else []
         said += [f"{self.classes} classes"] if self.classes > 2 else []
         said += [f"density {self.density:.1g}"] if self.layout == "csr" and not self.table else []
         said += [self.layout] if self.layout in ("F", "pandas", "polars") else []
@@ -87,15 +87,6 @@ class Cell:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
-
-
-class Table(NamedTuple):
-    """Rows as they are given to a model, the same as an array or CSR matrix, target and weights."""
-
-    X: Any
-    plain: Any
-    y: Array
-    weight: Array | None
 
 
 def draw(seed: int, count: int, most: float, folder: Path | None) -> list[Cell]:
@@ -120,7 +111,7 @@ def draw(seed: int, count: int, most: float, folder: Path | None) -> list[Cell]:
 
 def _draw_one(rng: np.random.Generator, most_cells: float, most_entries: float) -> Cell:
     model = str(rng.choice(MODELS))
-    is_sparse = model not in _DENSE_ONLY and rng.random() < 0.3
+    is_sparse = model not in DENSE_ONLY and rng.random() < 0.3
     while True:
         n = round(10 ** rng.uniform(np.log10(50), np.log10(5e6)))
         d = round(10 ** rng.uniform(np.log10(2), 6.0 if is_sparse else 4.0))
@@ -148,74 +139,3 @@ def _draw_one(rng: np.random.Generator, most_cells: float, most_entries: float) 
         bool(rng.random() < 0.2) and model not in ("lda", "qda"),
         int(rng.integers(2**31)),
     )
-
-
-def make(cell: Cell, folder: Path | None) -> Table:
-    """The table of a cell, the same at every call."""
-    if cell.table:
-        return _real(cell, folder)
-    rng = np.random.default_rng(cell.seed)
-    if cell.layout == "csr":
-        plain: Any = sparse.random_array(
-            (cell.n, cell.d), density=cell.density, format="csr", rng=rng, dtype=cell.dtype
-        )
-        plain.data = rng.standard_normal(plain.nnz).astype(cell.dtype)
-    else:
-        plain = rng.standard_normal((cell.n, cell.d), dtype=cell.dtype)
-        if cell.correlation:
-            common = rng.standard_normal((cell.n, 1), dtype=cell.dtype)
-            plain *= np.sqrt(1 - cell.correlation)
-            plain += np.sqrt(cell.correlation) * common
-    row_size = np.sqrt(cell.d * cell.density * (1 + cell.correlation * cell.d * (cell.layout != "csr")))
-    k = 1 if cell.classes <= 2 else cell.classes
-    score = np.asarray(plain @ (2 * rng.standard_normal((cell.d, k)) / row_size), dtype=np.float64)
-    y = _target(cell, score, rng)
-    if cell.spread > 1:
-        sizes = (cell.spread ** rng.uniform(0, 1, cell.d)).astype(cell.dtype)
-        plain = (plain * sizes).tocsr() if cell.layout == "csr" else plain * sizes
-    weight = rng.uniform(0.5, 2.0, cell.n) if cell.weights else None
-    return Table(_laid_out(plain, cell.layout), plain, y, weight)
-
-
-def _target(cell: Cell, score: Array, rng: np.random.Generator) -> Array:
-    if not cell.classes:
-        return score[:, 0] + 0.5 * rng.standard_normal(cell.n)
-    noise = 0.0 if cell.separable else 1.0
-    if cell.classes == 2:
-        y = (score[:, 0] + noise * rng.logistic(size=cell.n) > 0).astype(np.intp)
-    else:
-        y = (score + noise * rng.gumbel(size=score.shape)).argmax(axis=1)
-    y[: cell.classes * 2] = np.arange(cell.classes * 2) % cell.classes  # every class has rows
-    return y
-
-
-def _laid_out(plain: Any, layout: str) -> Any:
-    if layout == "F":
-        return np.asfortranarray(plain)
-    if layout in ("pandas", "polars"):
-        names = [f"x{j}" for j in range(plain.shape[1])]
-        if layout == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(plain, columns=names)
-        import polars as pl
-
-        return pl.DataFrame(plain, schema=names)
-    return plain
-
-
-def _real(cell: Cell, folder: Path | None) -> Table:
-    """w8a and a9a in LIBSVM's format, 20news by its weights."""
-    assert folder is not None
-    if cell.table == "20news":
-        stored = np.load(folder / "20news_tfidf.npz", allow_pickle=False)
-        parts = tuple(stored[f"train_{name}"] for name in ("data", "indices", "indptr"))
-        X, y = sparse.csr_array(parts, shape=tuple(stored["train_shape"])), (stored["y_train"] % 2).astype(np.intp)
-    else:
-        from sklearn.datasets import load_svmlight_file
-
-        with gzip.open(folder / f"{cell.table}.gz") as file:
-            X, labels = load_svmlight_file(file)
-        X, y = sparse.csr_array(X), (labels > 0).astype(np.intp)
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # liblinear takes no others
-    return Table(X, X, y, None)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from benchmarks.shapes.cells import Cell, Table
+from benchmarks.shapes.cells import Cell
+from benchmarks.shapes.tables import Table
 from benchmarks.workload import Array
 
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)

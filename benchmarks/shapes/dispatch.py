@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.shapes import contenders
-from benchmarks.shapes.cells import Cell, Table
+from benchmarks.shapes.cells import Cell
 from benchmarks.shapes.contenders import Contender
 from benchmarks.shapes.kernel_cells import MODELS, kernel_objective, kernel_ours, kernel_rivals
+from benchmarks.shapes.tables import Table
 
 
 def ours(cell: Cell) -> Contender:

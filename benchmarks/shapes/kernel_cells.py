@@ -11,8 +11,9 @@ import numpy as np
 from scipy.sparse import issparse
 
 from benchmarks.kernel_accuracy import rbf
-from benchmarks.shapes.cells import Cell, Table
+from benchmarks.shapes.cells import Cell
 from benchmarks.shapes.contenders import TOLERANCES, Contender
+from benchmarks.shapes.tables import Table
 from benchmarks.workload import Array
 
 MODELS = ("kernel_svc", "kernel_svr", "kernel_ridge", "kernel_one_class", "kernel_nu_svc", "kernel_nu_svr")

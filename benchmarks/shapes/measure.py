@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.shapes.cells import Cell, make
+from benchmarks.shapes.cells import Cell
 from benchmarks.shapes.contenders import Contender, is_as_good
 from benchmarks.shapes.dispatch import objective, ours, rivals
+from benchmarks.shapes.tables import make
 
 _SHORTEST, _ROUNDS = 0.02, 3
 _BYTECODE = str(Path(tempfile.gettempdir()) / "hiperplano-map")

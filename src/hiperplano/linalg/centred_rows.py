@@ -119,6 +119,12 @@ class CentredRows:
         centred -= along.T
         return centred
 
+    def column_scale(self, fit_intercept: bool) -> ColumnScale:
+        """Means and standard deviations of the columns."""
+        constant = self.length == 0
+        scale = np.linalg.norm(self.root) / np.where(constant, 1.0, self.length)
+        return ColumnScale(self.mean, np.where(constant, 1.0, scale), constant, fit_intercept)
+
     def square_product(self, shares: Array) -> Array:
         """`products` times a vector of shape (n,), without forming them: two products with the stored rows."""
         if not self.is_sparse:

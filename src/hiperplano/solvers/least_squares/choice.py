@@ -34,6 +34,7 @@ SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # of dense rows: their Gram matrix takes 1.1 GiB
 _MOST_SPARSE_COLUMNS = 2_000  # of sparse rows, up to which a dense Gram matrix is computed
 _MOST_KEPT = 512  # columns up to which unpenalised fits always factor the Gram matrix, for standard errors
+_SINGULAR = 4  # rows for each column that counts (see `_by_steps_of_unlike_columns`) that make X·Xᵀ nearly singular
 _MOST_WIDE_CELLS = 2**27  # numbers of a dense table with fewer rows than columns, or of X·Xᵀ: 1 GiB
 
 
@@ -145,12 +146,15 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
             return None
         return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
     products = design.n_rows**2 <= _MOST_WIDE_CELLS
-    return few_sparse_rows(
+    steps, rows = steps if products else 10 * design.n_rows, sparse_rows(design, fit_intercept)
+    found = _by_steps_of_unlike_columns(design, rows, alpha, fit_intercept, tol, steps) if penalised else None
+    return found or few_sparse_rows(
         design,
+        rows,
         alpha=alpha,
         fit_intercept=fit_intercept,
         tol=tol,
-        max_iter=steps if products else 10 * design.n_rows,
+        max_iter=steps,
         products=products,
         last=not _can_be_dense(design),
     )
@@ -209,6 +213,33 @@ def _by_steps_of_columns(
         if affordable(sparse_factor_cost(rows, alpha)) < steps:
             return factored_sparse_rows(design, rows, alpha=alpha, fit_intercept=fit_intercept)
     return trial(steps) if fits else None
+
+
+def _by_steps_of_unlike_columns(
+    design: Design, rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int
+) -> LeastSquaresSolution | None:
+    """Conjugate gradients for columns of unlike length, such as those of words; None if they do not converge or pay.
+
+    The columns that count are as many as have these sums of squares and fourth powers if they are equally long. With
+    more rows than these, X·Xᵀ is nearly singular. Columns scaled to unit length then need far fewer steps.
+    """
+    squares = np.square(rows.length)
+    count = float(np.sum(squares)) ** 2 / (float(np.sum(np.square(squares))) or 1.0)
+    if not design.n_rows > _SINGULAR * count:
+        return None
+    if seldom_meet(design.n_rows, design.n_columns, design.density):
+        factor = least_factor_cost(design.n_rows, design.n_columns, design.density)
+        max_iter = min(max_iter, int(Costs.of(design, 1).affordable_steps(factor)))
+    found = conjugate_least_squares(
+        design,
+        alpha=alpha,
+        fit_intercept=fit_intercept,
+        tol=tol,
+        max_iter=max_iter,
+        trial=True,
+        columns=rows.column_scale(fit_intercept),
+    )
+    return found if found.converged else None
 
 
 def sums_first(design: Design, solver: str) -> bool:

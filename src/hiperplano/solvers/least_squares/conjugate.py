@@ -50,6 +50,7 @@ def conjugate_least_squares(
     trial: bool = False,
     all_digits: bool = False,
     preconditioner: ColumnPreconditioner | None = None,
+    columns: ColumnScale | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² with one pass over the rows for each step.
 
@@ -70,12 +71,14 @@ def conjugate_least_squares(
         of a factorisation, even if columns are strongly correlated.
     preconditioner : ColumnPreconditioner, optional
         Preconditioner for the scaled columns.
+    columns : ColumnScale, optional
+        Means and lengths of all columns, if they are known.
     """
     if isinstance(design, InMemory) and design.is_sparse:
         design = design.in_doubles(_FEW_ENTRIES)
     with one_blas_thread():
         with np.errstate(all="ignore"):  # of rows that were not validated: the moments reveal it
-            columns, total = ColumnScale.exact(design, fit_intercept), design.total_weight
+            columns, total = columns or ColumnScale.exact(design, fit_intercept), design.total_weight
             refuse_out_of_range(design, total * (np.square(columns.shift) + np.square(1.0 / columns.scale)))
         mean, d = columns.shift, design.n_columns
         length = np.where(columns.constant, 0.0, np.sqrt(total) / columns.scale)

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import structural_rank
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parallel.blas import one_blas_thread
-from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
+from hiperplano.linalg.centred_rows import CentredRows, centred_rows
 from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS, by_independent_rows
 from hiperplano.linalg.krylov.minimum_norm_steps import solve_by_column_steps
 from hiperplano.linalg.krylov.row_steps import solve_by_row_steps
@@ -114,7 +114,15 @@ def wide_least_squares(
 
 
 def few_sparse_rows(
-    design: Design, *, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, products: bool, last: bool
+    design: Design,
+    rows: CentredRows,
+    *,
+    alpha: Array,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+    products: bool,
+    last: bool,
 ) -> LeastSquaresSolution | None:
     """The same for sparse rows, which stay sparse: by conjugate gradients in their span, or by X·Xᵀ.
 
@@ -133,7 +141,6 @@ def few_sparse_rows(
         linearly dependent, its eigenvectors are used, unless there are too many rows for these as well.
     """
     with one_blas_thread():
-        rows = sparse_rows(design, fit_intercept)
         if rows.cancels:
             return None
         n, d = rows.x.shape
