@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from hiperplano import LogisticRegression
 from hiperplano.errors import SeparationWarning
+from hiperplano.solvers.separation import unbounded_columns
 
 SOLVERS = ["auto", "newton", "lbfgs"]
 
@@ -202,3 +203,15 @@ def test_the_warning_solves_no_program_that_costs_more_than_the_fit(n, d, classe
     words = warned(X, y)
     assert words is not None
     assert "separated" in words
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_point_itself_shows_whether_categories_are_separated(seed, monkeypatch):
+    """For many parameters all free directions would take far longer than the fit: here none are computed."""
+    monkeypatch.setattr(unbounded_columns, "_MOST_DIRECTIONS", 0)
+    rng = np.random.default_rng(seed)
+    n, classes, levels = rng.integers(30, 70), rng.integers(2, 5), rng.integers(3, 9)
+    X = np.hstack([np.eye(levels)[rng.integers(0, levels, n)] for _ in range(3)])
+    y = (2 * X @ rng.normal(size=(X.shape[1], classes)) + rng.gumbel(size=(n, classes))).argmax(axis=1)
+    y[:classes] = np.arange(classes)
+    assert (warned(X, y) is not None) == separated(X, y)

@@ -6,7 +6,8 @@ program. With several classes, a row counts once for each class other than its o
 scores. So one program finds what no one-vs-rest comparison can find.
 
 A program finds the fewest columns, but may take far longer than the fit. If it would, the point itself is used: its
-component in the free directions is the direction in which the coefficients have grown, and usually is a proof.
+component in the free directions is the direction in which the coefficients have grown, and usually is a proof. For many
+parameters, this component is found by conjugate gradients, since all free directions would take longer, too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import NotAvailable
+from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.solvers.objective import Objective, weighted_gram
 from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
@@ -29,6 +31,8 @@ _FREE_EIGENVALUE = 1e-10  # a direction is free if its eigenvalue is below this 
 _ZERO_MARGIN = 1e-6  # margins below this share of the largest one along a direction count as zero
 _ZERO_COEFFICIENT = 1e-6  # coefficients below this share of the largest standardised one count as zero
 _MOST_CELLS = 2**24
+_MOST_DIRECTIONS = 500  # parameters up to which all free directions are computed
+_STEPS, _REMOVED = 300, 1e-10  # most steps for the free component, and the share of the rest that is left in it
 _MOST_WORK = 2e11  # limit of rows × parameters²
 _PROGRAM = 1e6  # rows × coordinates² of a program that takes milliseconds, and is always solved
 _SHARE = 0.005  # most work of a program, as a share of that of a Hessian: its steps are slower by the inverse factor
@@ -73,6 +77,8 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
         low, high = _margin_range(problem, theta)
         if low > _ZERO_MARGIN * high:  # the point itself separates all rows
             return Growth(_visible_columns(problem, theta), complete=True)
+    if theta.size > _MOST_DIRECTIONS:
+        return _along(problem, _free_component(problem, theta))
     free = _free_directions(problem, theta)
     if not free.shape[1]:
         return None
@@ -80,7 +86,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
     if not len(pairs):
         return None
     if program_work(*pairs.shape) > allowed:
-        return _along_free(problem, theta, free)
+        return _along(problem, (free @ (free.T @ theta.ravel())).reshape(problem.shape))
     # One row is put on the other side with its sign reversed: an equivalent program, but with both sides present.
     sides = np.concatenate([np.ones(len(pairs)), [-1.0]])[:, None]
     try:
@@ -105,9 +111,8 @@ def _among_few_rows(problem: Objective, theta: Array) -> Growth | None:
     return None if found is None else replace(found, columns=np.flatnonzero(~problem.scale.constant))
 
 
-def _along_free(problem: Objective, theta: Array, free: Array) -> Growth | None:
+def _along(problem: Objective, direction: Array) -> Growth | None:
     """Check the component of the point in the free directions."""
-    direction = (free @ (free.T @ theta.ravel())).reshape(problem.shape)
     low, high = _margin_range(problem, direction)
     # For example if columns are linearly dependent and no row moves.
     if high < _SEPARATED_MARGIN / 2 or low < -_TOLERATED_LOSS * high:
@@ -147,6 +152,20 @@ def _free_directions(problem: Objective, theta: Array) -> Array:
     values, vectors = np.linalg.eigh(gram / problem.design.n_rows)
     free = vectors[:, values <= _FREE_EIGENVALUE * max(float(values[-1]), 1e-300)]
     return free if n_far[0] * free.shape[1] <= _MOST_CELLS else free[:, :0]
+
+
+def _free_component(problem: Objective, theta: Array) -> Array:
+    """The component of the point that does not move any row with a small margin."""
+    margins, shape = _Margins(problem.scale.scores(theta)), problem.shape
+
+    def product(direction: Array) -> Array:
+        along = _Margins(problem.scale.scores(direction.reshape(shape)))
+        return problem.scale.gradient(*problem.design.fold(_NearProduct(margins, along))).ravel()
+
+    moved = product(theta.ravel())
+    atol = _REMOVED * float(np.linalg.norm(moved))
+    rest = conjugate_gradient(product, moved, atol=atol, max_iter=_STEPS).x
+    return theta - rest.reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -206,6 +225,25 @@ class _NearGram:
             weight[i, :, own] -= near
             weight[i, own, own] += near.sum(axis=1)
         return weighted_gram(self.scale.rows(block), weight), n_far[None]
+
+
+@dataclass(frozen=True)
+class _NearProduct:
+    """The product of `_NearGram` and a direction: sums over rows for `ColumnScale.gradient`."""
+
+    stays_sparse = True
+    margins: _Margins
+    along: _Margins
+
+    def __call__(self, block: Block) -> Sums:
+        xp = block.xp
+        moved = xp.where(self.margins(block) < _SEPARATED_MARGIN, self.along(block), 0.0)
+        if moved.shape[1] == 1:
+            slope = block.y * moved
+        else:
+            slope = -moved
+            slope[xp.arange(len(block)), block.y[:, 0].astype(np.intp)] = moved.sum(axis=1)
+        return block.transpose_dot(slope), xp.ones(len(block)) @ slope
 
 
 @dataclass(frozen=True)
