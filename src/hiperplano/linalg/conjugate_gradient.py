@@ -12,6 +12,7 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.triangular import EPS
 
 MOST_RESTARTS = 4  # steps are restarted from the true residual at most this often, since rounding errors accumulate
+_POWERS = 2  # steps of the power method for an extreme eigenvalue
 SOON = 6  # in a trial, progress is checked after this fraction (one sixth) of the steps
 
 
@@ -181,6 +182,15 @@ def conjugate_gradients(
         before, square = square, np.einsum("ij,ij->j", residual, scaled)
         direction = scaled + square / before * direction
     return ManySolutions(found, relative, steps)
+
+
+def largest_eigenvalue(product: Callable[[Array], Array], vector: Array) -> float:
+    """Largest eigenvalue, by few steps of the power method; more would find rounding errors outside the row span."""
+    size = float(np.linalg.norm(vector)) or 1.0
+    for _ in range(_POWERS):
+        vector = product(vector / size)
+        size = float(np.linalg.norm(vector)) or 1.0
+    return size
 
 
 def steps_needed(steps: int, reached: Array, rtol: float) -> Array:

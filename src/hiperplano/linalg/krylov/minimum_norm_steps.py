@@ -38,6 +38,7 @@ def solve_by_column_steps(rows: CentredRows, tol: float, max_iter: int) -> RowSt
         sum(end.n_iter for end in ends),
         max(EPS, *(end.gap for end in ends)),
         max(end.condition for end in ends),
+        max(end.error for end in ends),
     )
 
 
@@ -50,7 +51,8 @@ def _one_target(rows: CentredRows, right: Array, tol: float, max_iter: int, tria
         fitted = float(np.linalg.norm(right - left))
         gap = float(np.linalg.norm(gradient)) / (float(np.sqrt(smallest)) * fitted) if fitted else np.inf
         if gap <= tol or not gradient.any():
-            return RowSteps(coef[None], n_iter, gap if fitted else EPS, largest / smallest)
+            gap = gap if fitted else EPS
+            return RowSteps(coef[None], n_iter, gap, largest / smallest, gap * float(np.sqrt(largest / smallest)))
         found = _steps(rows, left, gradient, fitted, tol, max_iter - n_iter, trial and not n_iter)
         if found.given_up:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +14,16 @@ from hiperplano.linalg.conjugate_gradient import (
     SOON,
     ConjugateGradientResult,
     conjugate_gradient,
+    largest_eigenvalue,
     steps_for_unrelated_columns,
 )
+from hiperplano.linalg.krylov.long_columns import LongColumns, long_columns
 from hiperplano.linalg.refined_products import SingleRows
 from hiperplano.linalg.triangular import EPS
 
 _SINGLE = 1e-5  # relative residual at which conjugate gradients in float32 are restarted from one in float64
 _MOST_STEPS = 2**16  # of four targets, before they are restarted from the true residuals: their steps are recorded
+_WORTH_FACTORING = 50  # steps that must be allowed for long columns to be factored
 _OF_FOUR = 2.0  # cost of a step on sparse rows for four targets, in steps for one; 1.6 to 2 were measured
 
 
@@ -33,13 +37,16 @@ class RowSteps(NamedTuple):
     gap : float
         Norm of the residual, relative to that of the target.
     condition : float
-        Condition number of the preconditioned system.
+        Condition number of the preconditioned system; of x·xᵀ + alpha if long columns are factored.
+    error : float
+        Expected relative error of the coefficients.
     """
 
     coef: Array
     n_iter: int
     gap: float
     condition: float
+    error: float
 
 
 def solve_by_row_steps(
@@ -58,11 +65,14 @@ def solve_by_row_steps(
     """
     if max_iter < 1 or not (rows.is_sparse or _usual_steps(rows, alpha, tol) <= max_iter):
         return None
-    shared = rows.is_sparse and len(alpha) > 1 and bool((alpha == alpha[0]).all())
+    which = long_columns(rows) if max_iter >= _WORTH_FACTORING else np.empty(0, dtype=np.intp)
+    shared = rows.is_sparse and not len(which) and len(alpha) > 1 and bool((alpha == alpha[0]).all())
     ends: list[RowSteps] = []
-    start, left = 0, float(max_iter)
+    start, left, system = 0, float(max_iter), None
     while start < len(alpha):
-        system = _RowSystem(rows, float(alpha[start]), fit_intercept, single)
+        strength = float(alpha[start])
+        if system is None or system.alpha != strength:
+            system = _RowSystem(rows, strength, fit_intercept, single, which)
         four = shared and start + 1 < len(alpha)
         solve, width, cost = (_four_targets, 4, _OF_FOUR) if four else (_one_target, 1, 1.0)
         found = solve(system, rows.right[:, start : start + width], tol, int(left / cost), trial=not ends)
@@ -75,6 +85,7 @@ def solve_by_row_steps(
         sum(end.n_iter for end in ends),
         max(EPS, *(end.gap for end in ends)),
         max(end.condition for end in ends),
+        max(end.error for end in ends),
     )
 
 
@@ -84,12 +95,15 @@ class _RowSystem:
     With an intercept, they must sum to zero.
     """
 
-    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
+    def __init__(
+        self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None, which: Array
+    ) -> None:
         self.rows, self.alpha, self.single = rows, alpha, single
         squares = rows.stored_squares + alpha
         self.inverse = 1.0 / np.where(squares > 0, squares, squares.mean() or 1.0)
+        self._scaled = LongColumns(rows, which, alpha) if len(which) else partial(np.multiply, self.inverse)
         self._level = rows.root[:, 0] * float(fit_intercept)
-        self.lifted = self.inverse * self._level
+        self.lifted = np.asarray(self._scaled(self._level))
         self.size = float(self.lifted @ self._level) or 1.0
 
     def product(self, shares: Array) -> Array:
@@ -98,9 +112,39 @@ class _RowSystem:
         return np.asarray(rows.square_product(shares) + self.alpha * shares)
 
     def precondition(self, residual: Array) -> Array:
-        """Diagonal preconditioner from the squared norms of the stored rows, projected to zero-sum vectors."""
+        """Diagonal preconditioner from the squared norms of the stored rows, projected to zero-sum vectors.
+
+        If a few columns are long, their products are factored, and the diagonal is of the others.
+        """
         level = float(self.lifted @ residual) / self.size
-        return np.asarray(self.inverse * residual - level * self.lifted)
+        return np.asarray(self._scaled(residual) - level * self.lifted)
+
+    def condition(self, smallest: float, largest: float, shares: Array) -> float:
+        """The condition number, from the extreme eigenvalues of the preconditioned system.
+
+        Parameters
+        ----------
+        shares : ndarray of shape (n,)
+            Any vector, from which the power method starts if long columns are factored.
+        """
+        if not isinstance(self._scaled, LongColumns):
+            return largest / smallest
+        return largest_eigenvalue(self.product, shares) / (smallest * self._scaled.smallest)
+
+    def error(self, residual: Array, smallest: float, coef: Array) -> float:
+        """Largest relative error of coefficients that leave this residual.
+
+        An error e of the dual coefficients changes the coefficients by xᵀ·e, and, if no eigenvalue of x·xᵀ exceeds S,
+        |xᵀ·e|² ≤ S/(S + alpha)·eᵀ·(x·xᵀ + alpha)·e. Their sum takes the place of S.
+
+        Parameters
+        ----------
+        smallest : float
+            Smallest eigenvalue of the preconditioned system.
+        """
+        share = 1.0 / (1.0 + self.alpha / (self.rows.sum_of_squares or 1.0))
+        square = share * max(float(residual @ self.precondition(residual)), 0.0)
+        return float(np.sqrt(square / smallest)) / (float(np.linalg.norm(coef)) or 1.0)
 
 
 def _one_target(system: _RowSystem, right: Array, tol: float, max_iter: int, trial: bool) -> RowSteps | None:
@@ -126,9 +170,9 @@ def _one_target(system: _RowSystem, right: Array, tol: float, max_iter: int, tri
         left = right - rows.scores(coef) - system.alpha * shares
         reached = float(np.linalg.norm(left)) / (size or 1.0)
         smallest, largest = found.eigenvalue_range()
-        condition = max(condition, largest / smallest)
+        condition = max(condition, system.condition(smallest, largest, shares[:, 0]))
         if reached <= tol:
-            return RowSteps(coef, n_iter, reached, condition)
+            return RowSteps(coef, n_iter, reached, condition, system.error(left[:, 0], smallest, coef))
     return None
 
 
@@ -148,10 +192,12 @@ def _four_targets(system: _RowSystem, right: Array, tol: float, max_iter: int, t
         coef += rows.combined(change)
         left = right - rows.scores(coef) - system.alpha * shares
         reached = float((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max())
-        for smallest, largest in (each.eigenvalue_range() for each in found):
-            condition = max(condition, largest / smallest)
+        ranges = [each.eigenvalue_range() for each in found]
+        condition = max(condition, *(largest / smallest for smallest, largest in ranges))
         if reached <= tol:
-            return RowSteps(coef[:n_targets], n_iter, reached, condition)
+            smallest = min(smallest for smallest, _ in ranges[:n_targets])
+            error = max(system.error(left[:, t], smallest, coef[t]) for t in range(n_targets))
+            return RowSteps(coef[:n_targets], n_iter, reached, condition, error)
     return None
 
 

@@ -11,6 +11,7 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidParameter
 from hiperplano.linalg.centred_rows import CentredRows, sparse_rows
+from hiperplano.linalg.krylov.long_columns import long_columns, nearly_singular
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares, expected_steps
@@ -34,7 +35,6 @@ SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # of dense rows: their Gram matrix takes 1.1 GiB
 _MOST_SPARSE_COLUMNS = 2_000  # of sparse rows, up to which a dense Gram matrix is computed
 _MOST_KEPT = 512  # columns up to which unpenalised fits always factor the Gram matrix, for standard errors
-_SINGULAR = 4  # rows for each column that counts (see `_by_steps_of_unlike_columns`) that make X·Xᵀ nearly singular
 _MOST_WIDE_CELLS = 2**27  # numbers of a dense table with fewer rows than columns, or of X·Xᵀ: 1 GiB
 
 
@@ -220,12 +220,9 @@ def _by_steps_of_unlike_columns(
 ) -> LeastSquaresSolution | None:
     """Conjugate gradients for columns of unlike length, such as those of words; None if they do not converge or pay.
 
-    The columns that count are as many as have these sums of squares and fourth powers if they are equally long. With
-    more rows than these, X·Xᵀ is nearly singular. Columns scaled to unit length then need far fewer steps.
+    With few long columns, X·Xᵀ is nearly singular. Columns scaled to unit length then need far fewer steps.
     """
-    squares = np.square(rows.length)
-    count = float(np.sum(squares)) ** 2 / (float(np.sum(np.square(squares))) or 1.0)
-    if not design.n_rows > _SINGULAR * count:
+    if not nearly_singular(rows) or len(long_columns(rows)):
         return None
     if seldom_meet(design.n_rows, design.n_columns, design.density):
         factor = least_factor_cost(design.n_rows, design.n_columns, design.density)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from hiperplano.linalg.conjugate_gradient import (
     MOST_RESTARTS,
     ConjugateGradientResult,
     conjugate_gradient,
+    largest_eigenvalue,
     steps_for_condition,
     steps_for_unrelated_columns,
 )
@@ -29,7 +29,6 @@ from hiperplano.solvers.statistics import centred_product, refuse_out_of_range
 
 _FAR = 1e6  # beyond this many standard deviations, the rounding of a mean is corrected for
 _FEW_ENTRIES = 2**24  # sparse float32 rows of up to this many stored numbers are copied to float64 (128 MB)
-_POWERS = 2  # steps of the power method for an extreme eigenvalue
 # `expected_steps` estimates the condition number from a sample:
 _SHOWN_COLUMNS, _SHOWN_ROWS = 16, 256  # columns and (at least) rows of the sample
 _NEIGHBOURS = 4  # columns are taken in runs of this many: neighbouring columns are often correlated
@@ -345,15 +344,6 @@ class _Normal:
             off = max(gap, noise) * start / smallest
         else:  # another round would change the solution as much
             off = float(np.linalg.norm(preconditioner(left))) * largest / smallest
-            smallest, largest = 1.0 / _eigenvalue(preconditioner, z), _eigenvalue(self, z)
+            smallest, largest = 1.0 / largest_eigenvalue(preconditioner, z), largest_eigenvalue(self, z)
         error = off / float(np.linalg.norm(z)) if z.any() else 0.0
         return _End(self.scale * z, gap, steps, float(np.sqrt(largest / smallest)), error, rss, tss)
-
-
-def _eigenvalue(product: Callable[[Array], Array], vector: Array) -> float:
-    """Largest eigenvalue, by few steps of the power method; more would find rounding errors outside the row span."""
-    size = float(np.linalg.norm(vector)) or 1.0
-    for _ in range(_POWERS):
-        vector = product(vector / size)
-        size = float(np.linalg.norm(vector)) or 1.0
-    return size

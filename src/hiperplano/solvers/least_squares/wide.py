@@ -253,14 +253,12 @@ def _by_conjugate_gradients(
     method, rank = Message("conjugate gradients in the span of the rows"), _rank(rows, fit_intercept)
     repeat = rows.is_sparse and not alpha.any() and rows.repeat
     found = None if repeat else solve_by_row_steps(rows, alpha, fit_intercept, tol, max_iter, single)
-    error = found.gap * found.condition if found is not None else 0.0
     if repeat or (found is None and rows.is_sparse and not alpha.any() and _depend(rows, alpha, fit_intercept)):
         found = solve_by_column_steps(rows, tol, max_iter)
-        if found is not None:
-            rank, error = min(rank, int(structural_rank(rows.x))), found.gap * float(np.sqrt(found.condition))
+        rank = min(rank, int(structural_rank(rows.x)))
     if found is None:
         return None
-    end = _ended(found.coef, method, alpha, rank, float(np.sqrt(found.condition)), error)
+    end = _ended(found.coef, method, alpha, rank, float(np.sqrt(found.condition)), max(found.error, EPS))
     return end._replace(n_iter=found.n_iter, gap=found.gap)
 
 
