@@ -91,6 +91,13 @@ def passes_before_span(rows: LoopRows, n_problems: int) -> float:
     return (_SPAN_CALL + span_cost(rows, n_problems)) / saved if saved > 0 else np.inf
 
 
+def in_span_cost(rows: LoopRows, n_problems: int) -> float:
+    """Nanoseconds of the cheapest method in the span of wide rows, and of its coordinates."""
+    n = rows.n_rows
+    methods = min(interior_cost(n, n), float(_active_set_costs(n, n, np.array([n // 2]))[0]))
+    return _SPAN_CALL + span_cost(rows, n_problems) + methods
+
+
 def surely_affordable_passes(rows: LoopRows, squared: bool) -> float:
     """A lower bound of `affordable_passes` for sparse rows, which spares counting the products of their columns."""
     n, d = rows.n_rows, len(rows.shift)
@@ -172,9 +179,13 @@ def passes_before_active_set(rows: LoopRows) -> Array:
     """
     n, d = rows.n_rows, len(rows.shift)
     n_free = np.arange(min(n + 1, d) if interior_fits(min(n, d), min(n, d)) else 0)
+    return 0.5 * _active_set_costs(n, d, n_free) / ascent_pass_cost(rows)
+
+
+def _active_set_costs(n: int, d: int, n_free: Array) -> Array:
+    """Nanoseconds of the active set method on dense rows for some numbers of free rows."""
     each_round = _INTERIOR_CALL + 2 * n * (_NEWTON_ROW + _NEWTON_NUMBER * d) + Costs.factor(d) * (n_free / d) ** 3
-    cost = n_free**2 * (d * _MULTIPLICATION) + _ACTIVE_SET_ROUNDS * each_round
-    return np.asarray(0.5 * cost / ascent_pass_cost(rows))
+    return np.asarray(n_free**2 * (d * _MULTIPLICATION) + _ACTIVE_SET_ROUNDS * each_round)
 
 
 def sparse_newton_cost(rows: LoopRows, squared: bool) -> float:

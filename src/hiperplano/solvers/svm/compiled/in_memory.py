@@ -19,7 +19,7 @@ from hiperplano.solvers.svm.compiled.costs import (
 )
 from hiperplano.solvers.svm.compiled.problem import LoopRows, control, dual_box
 from hiperplano.solvers.svm.compiled.search import POLISHING, Search
-from hiperplano.solvers.svm.compiled.solve import is_wide, solve_dense, solve_sparse
+from hiperplano.solvers.svm.compiled.solve import is_wide, solve_dense, solve_in_span, solve_sparse
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
 from hiperplano.solvers.svm.smoothed import Hyperplane
@@ -32,6 +32,7 @@ _POLISHED_CELLS = 2**14  # tables up to this size are solved to all digits, whic
 # Share of the remaining passes for Newton's method, if the interior point method may follow. With a squared loss it
 # needs few passes, or makes no progress.
 _SHARE, _SHARE_SQUARED = 0.6, 0.3
+_SHARE_WIDE = 0.9  # the same if methods in the span of the rows may follow, which need few passes
 
 
 def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
@@ -113,7 +114,8 @@ class CompiledSearch:
         """Newton's method by sums over all rows, from the best result so far, or from the solution of a sample."""
         found, dense = search.found, self.rows.is_dense
         interior = (not dense or self._keeps_interior(design)) and "interior" not in search.methods
-        share = _SHARE_SQUARED if self.loss.ridge else _SHARE
+        wide = not dense and is_wide(design.n_rows, design.n_columns)
+        share = _SHARE_WIDE if wide else _SHARE_SQUARED if self.loss.ridge else _SHARE
         most = share * search.left if interior else float(search.left)
         budget = Budget(self._passes_of_newton(design, most) if interior and dense else most)
         plane = Hyperplane(found.coef[:-1], np.asarray(found.coef[-1]), self.rows.shift)
@@ -123,7 +125,9 @@ class CompiledSearch:
         if better.proved:
             return better
         search.found = found._replace(passes=better.passes)
-        if search.left > 0 and interior:
+        if search.left > 0 and interior and wide:
+            solve_in_span(search)
+        elif search.left > 0 and interior:
             search.interior(0.0 if dense else steps_before_factor(self.rows))
         if not search.proved and search.left > 0 and dense and design.n_rows * design.n_columns <= MOST_DENSE_CELLS:
             search.newton()  # copied and centred rows keep digits that sums over the original rows lose

@@ -9,6 +9,7 @@ from hiperplano.solvers.svm.active_set import active_set, free_rows
 from hiperplano.solvers.svm.augmented_lagrangian import WIDE
 from hiperplano.solvers.svm.compiled.costs import (
     DENSE_CELLS,
+    FEW_PASSES,
     affordable_passes,
     ascent_pass_cost,
     interior_cost,
@@ -202,13 +203,18 @@ class Search:
         self.control = asked
 
     def newton_in_span(self) -> None:
-        """Ascent and second-order methods in the span of the rows, whose coordinates may have lost digits."""
+        """Ascent and second-order methods in the span of the rows, whose coordinates may have lost digits.
+
+        If passes over sparse rows cost less than over their coordinates, the ascent has been tried there.
+        """
         here = Search(
             self.rows.span, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol)
         )
         here.beta = self.beta.copy()
         here.coef = here._pull(here.beta, self.coef[-1])
-        here.ascend_then_active_set(affordable_passes(here.rows, bool(here.box.soft[0])))
+        tried = self.found.passes > 0 and ascent_pass_cost(self.rows) < ascent_pass_cost(here.rows)
+        squared = bool(here.box.soft[0])
+        here.ascend_then_active_set(FEW_PASSES if tried else affordable_passes(here.rows, squared))
         if not here.proved:
             here.second_order()
         for method in here.methods:

@@ -15,6 +15,7 @@ from hiperplano.solvers.svm.compiled.costs import (
     FEWEST_PASSES,
     MOST_DENSE_CELLS,
     affordable_passes,
+    in_span_cost,
     interior_cost,
     interior_fits,
     needs_no_factor,
@@ -54,7 +55,7 @@ def solve_dense(search: Search, few: bool, n_problems: int) -> None:
         search.ascend_then_active_set(passes)
     if not search.ended:
         if wide:
-            _in_span(search)
+            solve_in_span(search)
             if not search.ended:
                 search.interior()  # coordinates of the span have lost digits of short columns beside long ones
         elif few or needs_no_factor(n, d, squared):
@@ -98,6 +99,8 @@ def solve_sparse(search: Search, n_problems: int) -> None:
 def _solve_wide_sparse(search: Search, n_problems: int) -> None:
     """Dual ascent for as long as coordinates of the span take to pay, then the other methods in the span.
 
+    The gap may remain too large, if Newton's method by sums over the rows is expected to take less time than these.
+
     Where dual variables are likely to end between their bounds, the ascent seldom takes fewer than ten passes. If the
     span pays for itself sooner, it starts there.
     """
@@ -108,11 +111,12 @@ def _solve_wide_sparse(search: Search, n_problems: int) -> None:
     span = passes_before_span(search.rows, n_problems)
     if span > FEW_PASSES:
         _solve_before_span(search, span)
-    if not search.ended:
-        _in_span(search)
+    newton = sparse_newton_cost(search.rows, bool(search.box.soft[0]))
+    if not search.ended and newton > in_span_cost(search.rows, n_problems):
+        solve_in_span(search)
 
 
-def _in_span(search: Search) -> None:
+def solve_in_span(search: Search) -> None:
     """The methods in the span of the rows, and passes over the rows if its coordinates have lost digits."""
     search.newton_in_span()
     if search.left > 0 and search.misses_tol:
