@@ -116,3 +116,25 @@ def test_columns_in_a_relation_and_standard_errors():
     np.testing.assert_array_equal(model.solution_.dependent, np.arange(14))
     other = LinearRegression(solver="qr").fit(X, y)
     np.testing.assert_allclose(model.summary().se, other.summary().se, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_dense_columns_in_any_units_with_all_levels_of_categories(monkeypatch, fit_intercept, weighted):
+    """By products of columns, without a factorisation of the rows, which gives the same."""
+    rng = np.random.default_rng(2)
+    levels = [np.eye(count)[rng.integers(0, count, 900)] for count in (3, 5, 8)]
+    amounts = rng.lognormal(size=(900, 4)) * [1e-3, 1.0, 1e2, 1e5]
+    X = np.hstack([*levels, amounts, 1e4 * levels[0][:, :1] - amounts[:, 3:]])
+    y = X @ (rng.normal(size=X.shape[1]) / X.std(axis=0)) + rng.normal(size=900)
+    weight = rng.uniform(0.5, 2.0, 900) if weighted else None
+    by_rows = LinearRegression(solver="qr", fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
+
+    def refuse(*_args, **_options):
+        raise AssertionError("a factorisation of the rows")
+
+    monkeypatch.setattr("hiperplano.solvers.least_squares.direct.factor_of_rows", refuse)
+    model = LinearRegression(fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, by_rows.coef_, rtol=1e-10, atol=1e-12)
+    assert model.solution_.rank == by_rows.solution_.rank < X.shape[1]
+    np.testing.assert_array_equal(model.solution_.dependent, by_rows.solution_.dependent)

@@ -78,15 +78,21 @@ def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: fl
     solved = None if found is None else _fitted(rows, scale, kept, inverse)
     if found is None or solved is None:
         return None
-    relations, (z, error) = found, solved
+    # A rounding error in the share of a short column would drown its coefficient beside long ones.
+    noise = 4.0 * len(gram) * EPS / np.sqrt(smallest)
+    relations, (z, error) = np.where(np.abs(found) > noise, found, 0.0), solved
     within = scale[kept][:, None] * relations * reciprocal(scale[others])  # S in the units of the data
-    inner = cho_factor(np.eye(len(others)) + within.T @ within, check_finite=False)
-    size = float(np.abs(within.T @ within).sum(axis=0).max()) + 1.0
-    error = max(error, EPS / np.sqrt(smallest), EPS / float(lapack.dpocon(inner[0], size, uplo="U")[0]))
+    inner = np.eye(len(others)) + within.T @ within
+    unit = reciprocal(np.sqrt(inner.diagonal()))[:, None]  # the condition is that of columns in any units
+    inner *= unit
+    inner *= unit.T
+    size = float(np.abs(inner).sum(axis=0).max())
+    factor = cho_factor(inner, overwrite_a=True, check_finite=False)
+    error = max(error, EPS / np.sqrt(smallest), EPS / float(lapack.dpocon(factor[0], size, uplo="U")[0]))
     if error > tol:
         return None
     coef = np.zeros((d, z.shape[1]))
-    coef[others] = cho_solve(inner, within.T @ (scale[kept][:, None] * z), check_finite=False)
+    coef[others] = unit * cho_solve(factor, unit * (within.T @ (scale[kept][:, None] * z)), check_finite=False)
     coef[kept] = scale[kept][:, None] * z - within @ coef[others]
     few = np.zeros((d, d))
     few[:rank, kept], few[:rank, others] = np.triu(upper), lower[rank:, :rank].T

@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parallel.blas import one_blas_thread
-from hiperplano.linalg.centred_rows import sparse_rows
+from hiperplano.linalg.centred_rows import centred_rows, sparse_rows
 from hiperplano.linalg.dependent.columns import by_independent_columns
 from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS
 from hiperplano.linalg.minimum_norm import minimum_norm
@@ -35,6 +35,7 @@ from hiperplano.solvers.solution import digits_of
 
 _ENOUGH = 1e-12  # relative error up to which a solution of the normal equations is not refined
 _ENOUGH_PENALISED = 1e-10  # the same with a penalty, whose bias is far larger, or for an intercept within its noise
+_COPIED = 2**22  # dense tables of up to so many numbers are copied to find independent columns (32 MB)
 _HIDDEN = 0.1  # an error below this share of the rounding error of coefficients is not refined
 _SEEN = 1e-10  # squared residuals below this share of the squared target are rounding errors
 
@@ -313,12 +314,19 @@ def _minimum_norm(factor: Factor, right: Array, found: Directions) -> _Answer:
 def _by_independent_columns(
     design: Design, equations: NormalEquations, which: Targets, fit_intercept: bool
 ) -> _Answer | None:
-    """The same without a dense matrix of sparse rows; None if columns are independent, or nearly so."""
-    if not (isinstance(design, InMemory) and design.is_sparse):
+    """The same from products of columns; None if they are independent, or nearly so, or if the rows are too many.
+
+    Sparse rows stay sparse. Of dense ones a centred copy is made.
+    """
+    if not isinstance(design, InMemory) or not (design.is_sparse or design.n_rows * design.n_columns <= _COPIED):
         return None
-    rows, scale = sparse_rows(design, fit_intercept), equations.scale
+    few, scale = sparse_rows if design.is_sparse else centred_rows, equations.scale
+    rows = few(design, fit_intercept)
     found = by_independent_columns(
-        replace(rows, right=rows.right[:, which]), equations.gram, scale, MOST_LOST_BY_PIVOTS
+        replace(rows, right=rows.right[:, which]),
+        equations.gram,
+        scale,
+        MOST_LOST_BY_PIVOTS if design.is_sparse else _ENOUGH,
     )
     if found is None:
         return None
