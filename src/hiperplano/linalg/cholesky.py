@@ -1,33 +1,22 @@
 """Cholesky factors and solves by LAPACK, concurrently in threads.
 
-SciPy's own functions hold the GIL while LAPACK works, so that threads wait for each other; ctypes releases it. LAPACK
-is column-major: it sees the lower half of a row-major matrix as an upper half.
+LAPACK is column-major: it sees the lower half of a row-major matrix as an upper half.
 """
 
 from __future__ import annotations
 
-from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_float, c_int, c_void_p
-from functools import cache, partial
-from typing import Any
+from ctypes import POINTER, byref, c_char_p, c_int, c_void_p
+from functools import partial
 
 import numpy as np
-from numba.extending import get_cython_function_address
 
 from hiperplano.data.design import Array
 from hiperplano.data.parallel.threads import in_threads
+from hiperplano.linalg.lapack import INT, NUMBERS, compiled
 
-_LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
-_NUMBERS: dict[np.dtype[Any], Any] = {np.dtype(np.float32): c_float, np.dtype(np.float64): c_double}
 _BLOCK = 512  # block size for one thread; products of smaller blocks would be slower
 _FEW = 1024  # up to this number of rows, threads are not worth it
 _UPPER, _LEFT, _TURNED, _AS_IT_IS = b"U", b"L", b"T", b"N"
-_INT = POINTER(c_int)
-
-
-@cache
-def _function(library: str, name: str, dtype: np.dtype[Any], *kinds: Any) -> Any:
-    address = get_cython_function_address(f"scipy.linalg.cython_{library}", _LETTERS[dtype] + name)
-    return CFUNCTYPE(None, *kinds)(address)
 
 
 def factor_in_place(matrix: Array) -> bool:
@@ -57,7 +46,7 @@ def factor_in_place(matrix: Array) -> bool:
 
 def _factor_corner(corner: Array) -> bool:
     size, apart, failed = c_int(len(corner)), _apart(corner), c_int(0)
-    function = _function("lapack", "potrf", corner.dtype, c_char_p, _INT, c_void_p, _INT, _INT)
+    function = compiled("lapack", "potrf", corner.dtype, c_char_p, INT, c_void_p, INT, INT)
     function(_UPPER, byref(size), corner.ctypes.data, byref(apart), byref(failed))
     return failed.value == 0
 
@@ -65,10 +54,10 @@ def _factor_corner(corner: Array) -> bool:
 def _divide(matrix: Array, own: slice, below: slice) -> None:
     """Multiply some rows below a corner by L⁻ᵀ of the corner's factor (TRSM)."""
     corner, rows = matrix[own, own], matrix[below, own]
-    number = _NUMBERS[matrix.dtype]
-    kinds = (*[c_char_p] * 4, _INT, _INT, POINTER(number), c_void_p, _INT, c_void_p, _INT)
+    number = NUMBERS[matrix.dtype]
+    kinds = (*[c_char_p] * 4, INT, INT, POINTER(number), c_void_p, INT, c_void_p, INT)
     height, width, one, apart = c_int(len(rows)), c_int(len(corner)), number(1.0), _apart(matrix)
-    _function("blas", "trsm", matrix.dtype, *kinds)(
+    compiled("blas", "trsm", matrix.dtype, *kinds)(
         *(_LEFT, _UPPER, _TURNED, _AS_IT_IS, byref(width), byref(height), byref(one)),
         *(corner.ctypes.data, byref(apart), rows.ctypes.data, byref(apart)),
     )
@@ -97,9 +86,7 @@ def solve_factored(factor: Array, right: Array) -> Array:
     found = np.array(right.T, dtype=factor.dtype, order="C")
     n, k, failed = c_int(len(factor)), c_int(len(found)), c_int(0)
     if found.size:
-        function = _function(
-            "lapack", "potrs", factor.dtype, c_char_p, _INT, _INT, c_void_p, _INT, c_void_p, _INT, _INT
-        )
+        function = compiled("lapack", "potrs", factor.dtype, c_char_p, INT, INT, c_void_p, INT, c_void_p, INT, INT)
         arrays = factor.ctypes.data, byref(n), found.ctypes.data, byref(n)
         function(_UPPER, byref(n), byref(k), *arrays, byref(failed))
     return found.T

@@ -5,20 +5,36 @@ Triangles of blocks are merged two by two; Q is never formed.
 
 from __future__ import annotations
 
+from ctypes import byref, c_int, c_void_p
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
 
 from hiperplano.data.design import Array, Sums
+from hiperplano.linalg.lapack import INT, compiled
 from hiperplano.linalg.triangular import EPS, Columns
 
+_PANEL = 32  # columns
 IN_RELATION = 1e-6  # least share of a column in a null direction for which it counts as part of the linear relation
 
 
 def triangle_of(rows: Array) -> Array:
-    """R of rows = Q·R."""
-    return np.asarray(np.linalg.qr(rows, mode="r"))
+    """R of rows = Q·R.
+
+    Panels of columns are factored recursively. The usual factorisation (GEQRF), which works on one column at a time
+    within a panel, takes two to four times as long for up to some hundreds of columns.
+    """
+    (m, n), least = rows.shape, min(rows.shape)
+    if not least:
+        return np.zeros((0, n))
+    out, panel, failed = np.array(rows, dtype=np.float64, order="F"), min(_PANEL, least), c_int(0)
+    reflectors, work = np.empty((least, panel)), np.empty((n, panel))
+    function = compiled("lapack", "geqrt", out.dtype, INT, INT, INT, c_void_p, INT, c_void_p, INT, c_void_p, INT)
+    height, width = c_int(m), c_int(panel)
+    matrix = byref(height), byref(c_int(n)), byref(width), out.ctypes.data, byref(height)
+    function(*matrix, reflectors.ctypes.data, byref(width), work.ctypes.data, byref(failed))
+    return np.triu(out[:least])
 
 
 def merge_triangles(left: Sums, right: Sums) -> Sums:
