@@ -65,7 +65,7 @@ def solve_by_row_steps(
     """
     if max_iter < 1 or not (rows.is_sparse or _usual_steps(rows, alpha, tol) <= max_iter):
         return None
-    which = long_columns(rows) if max_iter >= _WORTH_FACTORING else np.empty(0, dtype=np.intp)
+    which = long_columns(rows, float(alpha.min())) if max_iter >= _WORTH_FACTORING else np.empty(0, dtype=np.intp)
     shared = rows.is_sparse and not len(which) and len(alpha) > 1 and bool((alpha == alpha[0]).all())
     ends: list[RowSteps] = []
     start, left, system = 0, float(max_iter), None

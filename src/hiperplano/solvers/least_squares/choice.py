@@ -222,7 +222,7 @@ def _by_steps_of_unlike_columns(
 
     With few long columns, X·Xᵀ is nearly singular. Columns scaled to unit length then need far fewer steps.
     """
-    if not nearly_singular(rows) or len(long_columns(rows)):
+    if not nearly_singular(rows) or len(long_columns(rows, float(alpha.min()))):
         return None
     if seldom_meet(design.n_rows, design.n_columns, design.density):
         factor = least_factor_cost(design.n_rows, design.n_columns, design.density)
