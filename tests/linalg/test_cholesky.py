@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.linalg.lapack.cholesky import factor_in_place, solve_factored
 
 RNG = np.random.default_rng(0)
 

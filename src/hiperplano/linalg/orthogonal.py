@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from hiperplano.data.design import Array, Sums
-from hiperplano.linalg.lapack import INT, compiled
+from hiperplano.linalg.lapack.functions import INT, compiled
 from hiperplano.linalg.triangular import EPS, Columns
 
 _PANEL = 32  # columns

@@ -320,14 +320,9 @@ def _by_independent_columns(
     """
     if not isinstance(design, InMemory) or not (design.is_sparse or design.n_rows * design.n_columns <= _COPIED):
         return None
-    few, scale = sparse_rows if design.is_sparse else centred_rows, equations.scale
-    rows = few(design, fit_intercept)
-    found = by_independent_columns(
-        replace(rows, right=rows.right[:, which]),
-        equations.gram,
-        scale,
-        MOST_LOST_BY_PIVOTS if design.is_sparse else _ENOUGH,
-    )
+    rows = (sparse_rows if design.is_sparse else centred_rows)(design, fit_intercept)
+    most, scale = MOST_LOST_BY_PIVOTS if design.is_sparse else _ENOUGH, equations.scale
+    found = by_independent_columns(replace(rows, right=rows.right[:, which]), equations.gram, scale, most)
     if found is None:
         return None
     # Not triangular, but a singular factor cannot be used for solves anyway: only its products and singular values are.

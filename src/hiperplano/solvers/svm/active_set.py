@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.linalg.lapack.cholesky import factor_in_place, solve_factored
 from hiperplano.solvers.svm.compiled.normal_equations import JITTER
 from hiperplano.solvers.svm.compiled.problem import Box
 

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError
 
 from hiperplano.data.design import Array
 from hiperplano.data.parallel.threads import in_threads
-from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.linalg.lapack.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.products import columns_dot, rows_dot
 
 _ABSENT = 1e-12  # least shift of FᵀF, as a share of its largest diagonal entry

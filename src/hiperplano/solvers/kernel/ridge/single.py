@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.linalg.lapack.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.messages import Message

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.linalg.lapack.cholesky import factor_in_place, solve_factored
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_loops import gather
 

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 
 from hiperplano.data.block import Block
 from hiperplano.data.design import Array
-from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.linalg.lapack.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Costs
 

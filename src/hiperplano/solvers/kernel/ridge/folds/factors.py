@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.linalg.lapack.cholesky import factor_in_place, solve_factored
 from hiperplano.solvers.kernel.refinement import REACH, refined_gradients
 from hiperplano.solvers.kernel.ridge.folds.problem import MOST_STEPS, NEAR, TOL
 from hiperplano.solvers.kernel.ridge.single import inverse_in_single

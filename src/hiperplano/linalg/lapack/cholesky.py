@@ -12,7 +12,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.parallel.threads import in_threads
-from hiperplano.linalg.lapack import INT, NUMBERS, compiled
+from hiperplano.linalg.lapack.functions import INT, NUMBERS, compiled
 
 _BLOCK = 512  # block size for one thread; products of smaller blocks would be slower
 _FEW = 1024  # up to this number of rows, threads are not worth it

@@ -1,0 +1,1 @@
+"""LAPACK without the GIL."""
