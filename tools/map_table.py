@@ -1,4 +1,4 @@
-"""Put the last map of speed into `docs/speed.md` and the README: `uv run python -m tools.map_table`."""
+"""Put the last maps of speed into `docs/speed.md` and the README: `uv run python -m tools.map_table`."""
 
 from __future__ import annotations
 
@@ -62,11 +62,20 @@ def _ratio(each: dict[str, Any]) -> str:
 
 def main() -> None:
     """Replace what stands between the marks, and draw."""
-    lines = json.loads((ROOT / "benchmarks" / "map.json").read_text(encoding="utf-8"))["cells"]
+    page = ROOT / "docs" / "speed.md"
+    lines = _lines("map.json")
     replace_between(ROOT / "README.md", "map", table(lines))
-    replace_between(ROOT / "docs" / "speed.md", "map", table(lines))
-    replace_between(ROOT / "docs" / "speed.md", "worst", worst(lines))
+    replace_between(page, "map", table(lines))
+    replace_between(page, "worst", worst(lines))
     heat_map(lines, ROOT / "docs" / "images" / "map.svg")
+    everyday = _lines("map_everyday.json")
+    replace_between(page, "everyday", table(everyday))
+    replace_between(page, "everyday worst", worst(everyday))
+
+
+def _lines(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((ROOT / "benchmarks" / name).read_text(encoding="utf-8"))["cells"]
+    return found
 
 
 if __name__ == "__main__":

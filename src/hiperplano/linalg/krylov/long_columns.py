@@ -17,6 +17,7 @@ _SINGULAR = 4.0  # rows for each column that counts, above which X·Xᵀ is near
 _LONG = 200  # columns to factor; with a quarter as many, twice as many steps were needed
 _MOST_NUMBERS = 2**24  # in a dense copy of the long columns
 _APART = 2.0  # least square of a long column, as a multiple of the other squares of a row and the penalty
+_STRONG = 0.5  # least penalty, as a share of the mean square of the other columns in a row, for which none are factored
 _LEFT = 2.0  # most rows for each of the other columns that counts
 _LEAST = 1e-3  # least sum of squares of the short columns in a row, as a share of the mean
 
@@ -32,17 +33,20 @@ def nearly_singular(rows: CentredRows) -> bool:
 
 
 def long_columns(rows: CentredRows, alpha: float) -> Array:
-    """Numbers of the columns that `LongColumns` should factor; none if that is of no use."""
+    """Numbers of the columns that `LongColumns` should factor; none if that is of no use.
+
+    A strong penalty makes most short columns alike: steps for columns of unit length are few then.
+    """
     squares, n = np.square(rows.length), len(rows.root)
     many = min(_LONG, n // 2, _MOST_NUMBERS // n)
     if not nearly_singular(rows) or not 0 < many < len(squares):
         return np.empty(0, dtype=np.intp)
     order = np.argpartition(-squares, many)
     rest = squares[order[many:]]
-    if n >= _LEFT * columns_that_count(rest):
+    left = float(rest.sum()) / n  # mean square of the other columns in a row
+    if n >= _LEFT * columns_that_count(rest) or alpha >= _STRONG * left:
         return order[:0]
-    # A column is an eigenvalue of its square, beside the mean square of the others in a row.
-    return order[:many][squares[order[:many]] > _APART * (rest.sum() / n + alpha)]
+    return order[:many][squares[order[:many]] > _APART * (left + alpha)]
 
 
 class LongColumns:
