@@ -121,7 +121,7 @@ def test_columns_in_a_relation_and_standard_errors():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_dense_columns_in_any_units_with_all_levels_of_categories(monkeypatch, fit_intercept, weighted):
-    """By products of columns, without a factorisation of the rows, which gives the same."""
+    """By products of columns, without a factorisation of the rows; both against singular values."""
     rng = np.random.default_rng(2)
     levels = [np.eye(count)[rng.integers(0, count, 900)] for count in (3, 5, 8)]
     amounts = rng.lognormal(size=(900, 4)) * [1e-3, 1.0, 1e2, 1e5]
@@ -135,6 +135,9 @@ def test_dense_columns_in_any_units_with_all_levels_of_categories(monkeypatch, f
 
     monkeypatch.setattr("hiperplano.solvers.least_squares.direct.factor_of_rows", refuse)
     model = LinearRegression(fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
+    coef, rank = _reference(X, y[:, None], np.ones(900) if weight is None else weight, fit_intercept)
+    np.testing.assert_allclose(model.coef_, coef[0], rtol=1e-6, atol=1e-9)  # columns of 1e-3 beside some of 1e5
+    assert model.solution_.rank == rank
     np.testing.assert_allclose(model.coef_, by_rows.coef_, rtol=1e-10, atol=1e-12)
     assert model.solution_.rank == by_rows.solution_.rank < X.shape[1]
     np.testing.assert_array_equal(model.solution_.dependent, by_rows.solution_.dependent)
