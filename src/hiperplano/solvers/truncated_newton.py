@@ -7,14 +7,13 @@ and 1, so the curvature changes with every step, and the memory of L-BFGS become
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
-from hiperplano.solvers.lbfgs import FLAT, State, drive, line_search
+from hiperplano.solvers.lbfgs import FLAT, Preconditioner, State, drive, line_search
 
 _LOOSEST, _MORE = 0.3, 0.3  # largest relative residual of a step, and least one as a share of `tol`
 # A step is solved to the last reduction of the gradient raised to this power: between linear and quadratic convergence.
@@ -27,10 +26,20 @@ _MOST_LENGTHENINGS, _NEARLY_FULL_STEP = 4, 0.9
 
 
 class Curvature(NamedTuple):
-    """The Hessian at a point: its diagonal and products with it, for arrays of the parameters' shape."""
+    """The Hessian at a point, for arrays of the parameters' shape.
+
+    Attributes
+    ----------
+    diagonal : ndarray
+    product : callable
+        Products with it.
+    precondition : callable
+        Products with an approximate inverse.
+    """
 
     diagonal: Array
-    product: Callable[[Array], Array]
+    product: Preconditioner
+    precondition: Preconditioner
 
 
 class Problem(Protocol):
@@ -98,7 +107,7 @@ def truncated_newton(
             atol=0.0,
             rtol=accuracy,
             max_iter=_MOST_PRODUCTS,
-            preconditioner=partial(np.multiply, 1.0 / curvature.diagonal.ravel()),
+            preconditioner=_flat(curvature.precondition, shape),
         )
         products += len(found.steps)
         step = found.x.reshape(shape)
@@ -145,6 +154,6 @@ def _search(state: State, direction: Array) -> Generator[Array, tuple[float, Arr
     return found
 
 
-def _flat(product: Callable[[Array], Array], shape: tuple[int, ...]) -> Callable[[Array], Array]:
+def _flat(product: Preconditioner, shape: tuple[int, ...]) -> Preconditioner:
     """The same product for flat vectors."""
     return lambda direction: product(direction.reshape(shape)).ravel()

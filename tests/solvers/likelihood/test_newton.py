@@ -57,8 +57,13 @@ def test_products_with_the_hessian_are_those_of_the_matrix(n_scores, rows):
     curvature, hessian = problem.curvature_at(theta), problem.evaluate_with_hessian(theta)[2]
     expected = (hessian @ change.ravel()).reshape(change.shape)  # balanced, so that no common curvature is in it
     np.testing.assert_allclose(curvature.product(change), expected, rtol=1e-9, atol=1e-12)
+    step = curvature.precondition(change)
+    assert np.vdot(step, change) > 0
     if n_scores == 1:
         np.testing.assert_allclose(curvature.diagonal.ravel(), hessian.diagonal(), rtol=1e-9)
+        np.testing.assert_allclose(step * curvature.diagonal, change, rtol=1e-9)
+    else:  # the same for all classes changes no score, so that only the penalty would determine it
+        np.testing.assert_allclose(step.sum(axis=0), 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("score", [10.0, 28.0])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from hiperplano.data.design import Array
@@ -51,7 +49,7 @@ def is_bounded(problem: Likelihood, state: State) -> bool:
         atol=0.0,
         rtol=_RESIDUAL / np.sqrt(right.size),
         max_iter=_MOST_PRODUCTS,
-        preconditioner=partial(np.multiply, 1.0 / curvature.diagonal.ravel()),
+        preconditioner=lambda vector: curvature.precondition(vector.reshape(shape)).ravel(),
     )
     least = found.eigenvalue_range()[0] * float(diagonal.min())
     return len(found.steps) < _MOST_PRODUCTS and least > needed

@@ -212,16 +212,27 @@ class Likelihood(Objective):
         return np.asarray(curvature * (1.0 + loss * self.design.n_columns / self.design.n_rows))
 
     def curvature_at(self, theta: Array) -> Curvature:
-        """The Hessian's diagonal, of shape (scores, size), and products with it. Takes a pass, and one per product."""
+        """The Hessian at a point, without forming it. Takes a pass, and one per product."""
         self.passes += 1
-        diagonal, sums = self._curvature_sums(theta) if self._few_rows is None else self._curvature_of_few(theta)
+        sums = self._curvature_sums(theta) if self._few_rows is None else self._curvature_of_few(theta)
+        return self.curvature(theta, *sums)
+
+    def curvature(self, theta: Array, diagonal: Array, sums: Preconditioner) -> Curvature:
+        """The same from the Hessian of the summed loss: its diagonal, which may be broadcast, and products with it."""
         curved = self.penalty.curvature(theta)
+        diagonal = np.maximum(diagonal / self.total + curved, LEAST_CURVATURE)
+        inverse = 1.0 / diagonal
 
         def product(vector: Array) -> Array:
             self.passes += 1
-            return sums(vector) / self.total + curved * vector
+            return np.asarray(sums(vector) / self.total + curved * vector)
 
-        return Curvature(np.maximum(diagonal / self.total + curved, LEAST_CURVATURE), product)
+        def precondition(vector: Array) -> Array:
+            # Only the penalty has curvature along steps that add the same to all classes, so that conjugate gradients
+            # would converge slowly. Gradients and residuals sum to zero over the classes already.
+            return self.balanced(vector * inverse)
+
+        return Curvature(diagonal, product, precondition)
 
     def _curvature_sums(self, theta: Array) -> tuple[Array, Preconditioner]:
         """Diagonal of the Hessian of the summed loss, and products with it, by sums over blocks of rows."""

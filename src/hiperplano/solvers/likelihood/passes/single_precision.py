@@ -26,7 +26,7 @@ from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Budget, Costs
-from hiperplano.solvers.likelihood.likelihood import LEAST_CURVATURE, Likelihood, curved_change, probabilities
+from hiperplano.solvers.likelihood.likelihood import Likelihood, curved_change, probabilities
 from hiperplano.solvers.objective import one_or_all, total_and_slope
 from hiperplano.solvers.truncated_newton import Curvature
 
@@ -189,15 +189,12 @@ class SinglePrecision:
         problem.passes += 1
         sums, kept = self._rows.fold_and_map(_Chances(self._single(theta)))
         rows = self._rows.with_vectors(**kept)
-        curved = problem.penalty.curvature(theta)
 
-        def product(vector: Array) -> Array:
-            problem.passes += 1
-            products = self._gradient(*rows.fold(_CurvatureProducts(self._single(vector))))
-            return np.asarray(products / problem.total + curved * vector)
+        def products(vector: Array) -> Array:
+            return self._gradient(*rows.fold(_CurvatureProducts(self._single(vector))))
 
         # Columns are standardised, so that all of them have about the same curvature.
-        return Curvature(np.maximum(sums[0][:, None] / problem.total + curved, LEAST_CURVATURE), product)
+        return problem.curvature(theta, sums[0][:, None], products)
 
     @cached_property
     def _rows(self) -> Design | None:
