@@ -17,9 +17,7 @@ class Parabola:
         return 0.5 * float(np.sum(self.curvature * theta**2)), self.curvature * theta
 
     def curvature_at(self, theta):
-        return Curvature(
-            self.curvature, lambda vector: self.curvature * vector, lambda vector: vector / self.curvature
-        )
+        return Curvature(self.curvature, lambda vector: self.curvature * vector, lambda vector: vector / self.curvature)
 
 
 def test_a_rounding_error_in_the_gradient_is_not_divided_by_a_small_curvature():

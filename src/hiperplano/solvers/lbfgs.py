@@ -133,10 +133,10 @@ class Memory:
         # Rescaled to the latest curvature, which changes along the way, since the preconditioner is of one point.
         if self._pairs:
             _, change, along = self._pairs[-1]
-            left = left * (along / ddot(change, precondition(change.reshape(gradient.shape)).ravel()))
+            left *= along / ddot(change, precondition(change.reshape(gradient.shape)).ravel())
         for (step, change, along), share in zip(self._pairs, reversed(shares), strict=True):
             left = daxpy(step, left, a=share - ddot(change, left) / along)
-        return -left.reshape(gradient.shape)
+        return np.negative(left, out=left).reshape(gradient.shape)
 
 
 def lbfgs(

@@ -22,13 +22,12 @@ class DiagonalPreconditioner(LocalPreconditioner):
 
     def __init__(self, problem: Likelihood) -> None:
         self._problem, self._share = problem, 1.0
-        self._curvature = problem.diagonal(1.0)
+        self._inverse = 1.0 / problem.diagonal(1.0)
 
     def __call__(self, vector: Array) -> Array:
         # Steps must not add the same to all classes: only the penalty determines this part, and if it is weak, L-BFGS
-        # would converge slowly.
-        balanced = self._problem.balanced
-        return balanced(balanced(vector) / self._curvature)
+        # would converge slowly. Gradients and their changes sum to zero over the classes already.
+        return self._problem.balanced(vector * self._inverse)
 
     def move_to(self, state: State) -> None:
         problem = self._problem
@@ -38,4 +37,4 @@ class DiagonalPreconditioner(LocalPreconditioner):
         curvature = state.value if problem.n_scores == 1 else 2.0 * state.value
         share = float(np.clip(curvature / problem.curvature_at_prior.sum(), _LEAST_SHARE, 1.0))
         if not 1.0 / _CHANGE <= share / self._share <= _CHANGE:
-            self._share, self._curvature = share, problem.diagonal(share)
+            self._share, self._inverse = share, 1.0 / problem.diagonal(share)
