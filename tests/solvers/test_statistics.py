@@ -64,6 +64,21 @@ def test_offsets_cost_no_digits(offset, rows):
     np.testing.assert_allclose(sums.scatter(True) / size, expected / size, atol=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [True, False])
+def test_years_and_ones_beside_categories_leave_the_others_sparse(monkeypatch, weighted):
+    X, y, weight = table(d=40, density=0.05)
+    X[:, 3], X[:, 7] = 1.0, 1e8 + np.round(64.0 * X[:, 0]) / 64
+    weight = weight if weighted else np.ones(len(y))
+    expected = scatter(X, y, weight, True)
+    design = make_design(sparse.csr_array(X), y, weight if weighted else None)
+    monkeypatch.setattr(Block, "dense", None)
+    sums = moments(design, centred=True)
+    size = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
+    size[3], size[:, 3] = 1.0, 1.0
+    np.testing.assert_allclose(sums.scatter(True) / size, expected / size, atol=1e-12)
+    assert not sums.scatter(True)[3].any()
+
+
 def test_a_sample_that_misleads_is_noticed():
     """Where sampled rows lie elsewhere than all others, a second pass measures from the mean."""
     X, y, _ = table(n=60_000)

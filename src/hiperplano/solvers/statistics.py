@@ -24,7 +24,7 @@ SPARSE_PRODUCTS = 0.1  # share of stored entries below which a sparse product is
 _SPARSE_PAIRS = 2.5
 _CANCELLED = 1 / 16  # a centred sum of squares below this share of the raw one has lost digits
 _NEAR = 1 / 2  # the same for means more than a standard deviation from 0, where another shift would save a bit
-_CANCELLED_SPARSE = 1e-4  # the same where another shift would make rows dense; until then refinement costs less
+_CANCELLED_SPARSE = 1e-4  # the same where another shift would make columns dense; until then refinement costs less
 
 
 class NonFiniteRows(ArithmeticError):
@@ -109,9 +109,12 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
         (raw,) = design.fold(MomentSums(shift, sparse, n_groups))
         together = raw.sum(axis=0) if n_groups else raw
         refuse_out_of_range(design, together.diagonal()[1 : d + 1], shift[:d])
-        if centred and digits_lost(together, share):
-            shift = shift + together[0, 1:] / together[0, 0]
-            (raw,) = design.fold(MomentSums(shift, sparse=False, n_groups=n_groups))
+        lost = _lost(together, share)
+        if centred and lost.any():
+            mean = shift + together[0, 1:] / together[0, 0]
+            sparse = sparse and n_groups == 0 and bool(design.density * np.count_nonzero(lost[:d]) <= 1.0)
+            shift = np.concatenate([np.where(lost[:d], mean[:d], 0.0), mean[d:]]) if sparse else mean
+            (raw,) = design.fold(MomentSums(shift, sparse, n_groups))
     return Moments(raw, design.n_targets, shift)
 
 
@@ -191,11 +194,16 @@ def refuse_out_of_range(design: Design, squares: Array, offset: Array | None = N
 
 def digits_lost(raw: Array, share: float = _CANCELLED) -> bool:
     """Whether centring cancels nearly all of a sum of squares."""
+    return bool(_lost(raw, share).any())
+
+
+def _lost(raw: Array, share: float) -> Array:
+    """Whether centring cancels nearly all of the sum of squares of each column."""
     if raw[0, 0] <= 0:
-        return False
+        return np.zeros(len(raw) - 1, dtype=bool)
     taken = np.square(raw[0, 1:])
     taken /= raw[0, 0]
-    return bool((taken > (1 - share) * raw.diagonal()[1:]).any())
+    return np.asarray(taken > (1 - share) * raw.diagonal()[1:])
 
 
 @dataclass(frozen=True)
@@ -219,8 +227,10 @@ class MomentSums:
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        if not self.n_groups and (self.sparse or self._need_no_copy(block)):
-            return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse, self.dtype),)
+        if self.stays_sparse:
+            return (_products_of_entries(block, self.shift),)
+        if not self.n_groups and self._need_no_copy(block):
+            return (_products_about_origin(block, self.shift[block.n_columns :], self.dtype),)
         rows = augmented(block, self.shift, self.dtype)
         if not self.n_groups:
             return (matrix_product(rows.T, rows).astype(np.float64, copy=False),)
@@ -251,21 +261,32 @@ def augmented(block: Block, shift: Array, dtype: type = np.float64) -> Array:
     return out
 
 
-def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtype: type) -> Array:
-    """The same products without a copy of the rows; if `sparse`, using only stored entries.
+def _products_of_entries(block: Block, shift: Array) -> Array:
+    """Σ w·v·vᵀ of v = [1, x − shift, y − shift] of sparse rows, from their stored entries.
 
-    Dense rows must not have weights.
+    Only a few columns of x may be shifted; these alone become dense.
     """
     d = block.n_columns
+    moved = np.flatnonzero(shift[:d])
+    pick = np.zeros((d, len(moved)))
+    pick[moved, np.arange(len(moved))] = 1.0
+    dense = np.column_stack([np.ones(len(block)), block.dot(pick) - shift[moved], block.y - shift[d:]])
+    weighted, places = block.weighted(dense), np.concatenate([[0], 1 + moved, np.arange(d + 1, 1 + len(shift))])
+    out = np.empty((1 + len(shift), 1 + len(shift)))
+    of_rows = slice(1, d + 1)
+    out[of_rows, of_rows] = block.weighted_products(block.weights)
+    cross = block.transpose_dot(weighted)
+    out[of_rows, places], out[places, of_rows] = cross, cross.T
+    out[np.ix_(places, places)] = matrix_product(dense.T, weighted)
+    return out
+
+
+def _products_about_origin(block: Block, target_shift: Array, dtype: type) -> Array:
+    """The same for dense rows without weights, of which only the targets are shifted, without a copy of the rows."""
+    d, rows = block.n_columns, block.dense()
     small: Array = np.ones((len(block), 1 + len(target_shift)), dtype)
     np.subtract(block.y, target_shift, out=small[:, 1:], casting="same_kind")
-    if sparse:
-        weighted = block.weighted(small)
-        products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted).T
-        ends = matrix_product(small.T, weighted)
-    else:
-        rows = block.dense()
-        products, cross, ends = matrix_product(rows.T, rows), row_sums(small, rows), matrix_product(small.T, small)
+    products, cross, ends = matrix_product(rows.T, rows), row_sums(small, rows), matrix_product(small.T, small)
     out = np.empty((d + len(ends), d + len(ends)))
     of_rows, of_targets = slice(1, d + 1), slice(d + 1, None)
     out[0, 0], out[of_rows, of_rows], out[of_targets, of_targets] = ends[0, 0], products, ends[1:, 1:]
