@@ -44,6 +44,18 @@ def test_it_follows_the_hessian_where_classes_are_nearly_separated():
     assert followed < 20.0 < 1e-2 * spread()
 
 
+def test_preconditioners_of_several_classes_are_symmetric():
+    """Also for gradients that do not quite sum to zero over the classes, such as those of float32."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [1.0, 1e-3, 1e3, 1.0]
+    design = InMemory(X, rng.integers(3, size=60)[:, None].astype(float))
+    problem = Likelihood(design, ColumnScale.exact(design, True), 3, 1.0)
+    a, b = rng.normal(size=(2, *problem.shape))
+    for precondition in (DiagonalPreconditioner(problem), problem.curvature_at(problem.prior()).precondition):
+        np.testing.assert_allclose(np.vdot(a, precondition(b)), np.vdot(b, precondition(a)), rtol=1e-12)
+        np.testing.assert_allclose(precondition(a).sum(axis=0), 0.0, atol=1e-12 * np.abs(precondition(a)).max())
+
+
 def test_the_objective_is_as_close_to_its_minimum_as_tol_says():
     X, y = separated(400, 150, 2)
     least = objective(ScikitLearn(C=1e4, solver="newton-cholesky", tol=1e-12).fit(X, y), X, y)

@@ -26,8 +26,9 @@ class DiagonalPreconditioner(LocalPreconditioner):
 
     def __call__(self, vector: Array) -> Array:
         # Steps must not add the same to all classes: only the penalty determines this part, and if it is weak, L-BFGS
-        # would converge slowly. Gradients and their changes sum to zero over the classes already.
-        return self._problem.balanced(vector * self._inverse)
+        # would converge slowly. Gradients sum to zero over the classes, but not if they were rounded to float32.
+        balanced = self._problem.balanced
+        return balanced(balanced(vector) * self._inverse)
 
     def move_to(self, state: State) -> None:
         problem = self._problem

@@ -229,8 +229,8 @@ class Likelihood(Objective):
 
         def precondition(vector: Array) -> Array:
             # Only the penalty has curvature along steps that add the same to all classes, so that conjugate gradients
-            # would converge slowly. Gradients and residuals sum to zero over the classes already.
-            return self.balanced(vector * inverse)
+            # would converge slowly. Gradients sum to zero over the classes, but not if they were rounded to float32.
+            return self.balanced(self.balanced(vector) * inverse)
 
         return Curvature(diagonal, product, precondition)
 

@@ -110,7 +110,9 @@ class PreconditionedLBFGS:
             if _suits_discriminant(problem):
                 current = at_discriminant(problem)
         else:
-            current = Purchase(start, DiagonalPreconditioner(problem))
+            # Steps sum to zero over the classes. A rounding error of the start that does not would stay, and strong
+            # penalties on columns of tiny scale make it visible in the gradient.
+            current = Purchase(problem.balanced(start), DiagonalPreconditioner(problem))
         # For several classes, a Hessian at the prior is of little use after the first steps.
         placed = problem.n_scores == 1 or start is not None or current.found is not None
         at_prior = start is None and problem.n_scores == 1 and problem.scale.fit_intercept

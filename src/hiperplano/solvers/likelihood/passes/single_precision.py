@@ -244,8 +244,9 @@ class SinglePrecision:
         problem.passes += 1
         value, *sums = base.rows.fold(_NearSums(problem.loss, self._single(step)))
         loss = float(value[0]) / problem.total + float(np.vdot(base.gradient, step))
-        gradient = base.gradient + problem.checked(self._gradient(*sums)) / problem.total + problem.penalty.slope(theta)
-        return loss + problem.penalty.value(theta), gradient
+        # Rounded to float32, slopes do not quite sum to zero over the classes, which no step could change.
+        moved = problem.balanced(problem.checked(self._gradient(*sums))) / problem.total
+        return loss + problem.penalty.value(theta), base.gradient + moved + problem.penalty.slope(theta)
 
 
 def rounding(size: int) -> float:
