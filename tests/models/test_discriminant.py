@@ -323,6 +323,30 @@ def test_dependent_columns_change_no_decision_and_share_the_coefficients(kind):
         np.testing.assert_allclose(model.coef_[:, 0], model.coef_[:, 4], rtol=1e-9)
 
 
+@pytest.mark.parametrize("weights", [False, True])
+def test_all_levels_of_categories_need_no_factorisation_of_the_rows(weights):
+    """Levels add up to one, and a total to its parts. Shortest coefficients have no share of these relations."""
+    rng = np.random.default_rng(3)
+    X, y = classes(2_000, 4)
+    X = X * [1.0, 1e3, 1e-4, 1.0] + [0.0, 5e3, 0.0, 20.0]
+    y, weight = rng.permutation(y % 3), rng.integers(1, 4, len(y)) if weights else None
+    levels = [np.eye(count)[rng.integers(count, size=len(y))] for count in (3, 12)]
+    total = X[:, 0] + 2 * X[:, 3]
+    free = np.column_stack([X, *[each[:, 1:] for each in levels]])
+    model = LinearDiscriminantAnalysis().fit(np.column_stack([X, *levels, total]), y, sample_weight=weight)
+    plain = LinearDiscriminantAnalysis().fit(free, y, sample_weight=weight)
+    assert model.solution_.method == "sums over classes"
+    assert model.solution_.rank == free.shape[1]
+    np.testing.assert_allclose(
+        model.decision_function(np.column_stack([X, *levels, total])), plain.decision_function(free), atol=1e-9
+    )
+    spread = np.sqrt(model.covariance_.diagonal())
+    relations = np.zeros((3, len(spread)))
+    relations[0, 4:7] = relations[1, 7:19] = 1.0
+    relations[2, [0, 3, 19]] = 1.0, 2.0, -1.0
+    np.testing.assert_allclose(model.coef_ * spread @ (relations * spread).T, 0.0, atol=1e-9)
+
+
 def test_fewer_rows_than_columns_give_the_pseudo_inverse():
     X, y = classes(30, 80)
     with pytest.warns(SingularWarning, match="shrinkage='auto'"):

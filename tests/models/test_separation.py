@@ -144,6 +144,17 @@ def test_fewer_rows_than_columns():
     assert "are separated by" in warned(rng.normal(size=(20, 50)), np.arange(20) % 2)
 
 
+@pytest.mark.parametrize(("n", "d"), [(200, 350), (3_000, 20)])
+def test_separated_rows_need_no_newton_steps(n, d, monkeypatch):
+    """Once all rows are on the right side, no finite maximum exists. Hessians without an inverse would take longest."""
+    monkeypatch.setattr("hiperplano.solvers.likelihood.fit.continued", None)  # Newton's method, to the end
+    X = np.random.default_rng(5).normal(size=(n, d))
+    with pytest.warns(SeparationWarning, match="are separated by"):
+        model = LogisticRegression(C=np.inf, solver="lbfgs").fit(X, X[:, 0] > 0)
+    assert "L-BFGS" in str(model.solution_.method)
+    assert np.isnan(model.summary().p).all()
+
+
 def test_gradient_steps_that_end_early_name_the_reason():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(300, 2))

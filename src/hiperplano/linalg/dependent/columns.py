@@ -20,6 +20,10 @@ from hiperplano.linalg.orthogonal import IN_RELATION
 from hiperplano.linalg.refined_products import MOST_LOST, MOST_REFINEMENTS, REFINED, SLOW
 from hiperplano.linalg.triangular import EPS, reciprocal
 
+# Least pivot of a column that counts as independent, in rounding errors for each column: sums over many rows have more
+# than one. Whether the others depend on it is then checked in the rows.
+_PIVOT, _FEW = 16, 64
+
 
 class ColumnSolution(NamedTuple):
     """A solution for linearly dependent columns.
@@ -46,6 +50,35 @@ class ColumnSolution(NamedTuple):
     dependent: Array
 
 
+class IndependentColumns(NamedTuple):
+    """Linearly independent columns of unit length, and the others as their combinations.
+
+    Attributes
+    ----------
+    kept, others : ndarray of int
+        Numbers of the independent columns, and of the others.
+    upper : ndarray of shape (rank, rank)
+        Triangular factor of the products of the independent columns; its lower part is not used.
+    beside : ndarray of shape (rank, d − rank)
+        Products of its inverse, transposed, with those of the independent columns and the others.
+    relations : ndarray of shape (rank, d − rank)
+        Shares of the independent columns in each of the others, up to rounding.
+    reciprocal : float
+        Reciprocal condition number of the products of the independent columns.
+    """
+
+    kept: Array
+    others: Array
+    upper: Array
+    beside: Array
+    relations: Array
+    reciprocal: float
+
+    def inverse(self, right: Array) -> Array:
+        """The inverse of the products of the independent columns times `right`."""
+        return np.asarray(cho_solve((self.upper, False), right, check_finite=False))
+
+
 def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: float) -> ColumnSolution | None:
     """Minimise ‖y − x·coef‖², and then ‖coef‖.
 
@@ -59,28 +92,12 @@ def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: fl
     scale : ndarray of shape (d,)
         One over the length of each column; 0 if it is constant.
     """
-    d = len(gram)
-    norm = float(np.abs(gram).sum(axis=0).max(initial=0.0))
-    lower, order, rank, _ = lapack.dpstrf(gram, lower=1)
-    kept, others = order[:rank] - 1, order[rank:] - 1
-    upper = np.asfortranarray(lower[:rank, :rank].T)
-    smallest = float(lapack.dpocon(upper, norm, uplo="U")[0]) if 0 < rank < d else 0.0
-    if MOST_LOST * smallest < EPS:
+    columns = independent_columns(gram, partial(_combined, rows, scale), np.ones(len(gram)), len(rows.root))
+    solved = None if columns is None else _fitted(rows, scale, columns)
+    if columns is None or solved is None:
         return None
-
-    def inverse(right: Array) -> Array:
-        return np.asarray(cho_solve((upper, False), right, check_finite=False))
-
-    relations = solve_triangular(upper, lower[rank:, :rank].T, check_finite=False)
-    found = corrected_relations(
-        kept, others, relations, inverse, partial(_combined, rows, scale), np.ones(d), len(rows.root)
-    )
-    solved = None if found is None else _fitted(rows, scale, kept, inverse)
-    if found is None or solved is None:
-        return None
-    # A rounding error in the share of a short column would drown its coefficient beside long ones.
-    noise = 4.0 * len(gram) * EPS / np.sqrt(smallest)
-    relations, (z, error) = np.where(np.abs(found) > noise, found, 0.0), solved
+    d, rank, kept, others = len(gram), len(columns.kept), columns.kept, columns.others
+    relations, smallest, (z, error) = columns.relations, columns.reciprocal, solved
     within = scale[kept][:, None] * relations * reciprocal(scale[others])  # S in the units of the data
     inner = np.eye(len(others)) + within.T @ within
     unit = reciprocal(np.sqrt(inner.diagonal()))[:, None]  # the condition is that of columns in any units
@@ -95,11 +112,47 @@ def by_independent_columns(rows: CentredRows, gram: Array, scale: Array, tol: fl
     coef[others] = unit * cho_solve(factor, unit * (within.T @ (scale[kept][:, None] * z)), check_finite=False)
     coef[kept] = scale[kept][:, None] * z - within @ coef[others]
     few = np.zeros((d, d))
-    few[:rank, kept], few[:rank, others] = np.triu(upper), lower[rank:, :rank].T
+    few[:rank, kept], few[:rank, others] = np.triu(columns.upper), columns.beside
     shares = np.abs(relations) / np.sqrt(1.0 + np.square(relations).sum(axis=0))
     varying = int(np.count_nonzero(scale[kept]))
     related = np.concatenate([others, kept[scale[kept] == 0], kept[(shares > IN_RELATION).any(axis=1)]])
     return ColumnSolution(coef.T, error, varying, float(1.0 / np.sqrt(smallest)), few, np.unique(related))
+
+
+def independent_columns(
+    gram: Array, combine: Callable[[Array], tuple[Array, Array]], sizes: Array, n_rows: int
+) -> IndependentColumns | None:
+    """A largest set of linearly independent columns, and the others as their combinations.
+
+    Return None if none are dependent, if independent ones are nearly dependent, or if dependent ones are so only
+    approximately.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d, d)
+        Products of all pairs of columns, scaled to unit length.
+    combine : callable
+        As in `corrected_relations`, for columns of unit length.
+    sizes : ndarray of shape (d,)
+        Size of the numbers of each column, in units of its length, before it was centred: rounding is a share of it.
+    n_rows : int
+    """
+    norm = float(np.abs(gram).sum(axis=0).max(initial=0.0))
+    lower, order, rank, _ = lapack.dpstrf(gram, lower=1, tol=_PIVOT * max(_FEW, len(gram)) * EPS)
+    kept, others = order[:rank] - 1, order[rank:] - 1
+    upper = np.asfortranarray(lower[:rank, :rank].T)
+    smallest = float(lapack.dpocon(upper, norm, uplo="U")[0]) if 0 < rank < len(gram) else 0.0
+    if MOST_LOST * smallest < EPS:
+        return None
+    beside = lower[rank:, :rank].T
+    found = IndependentColumns(kept, others, upper, beside, beside, smallest)
+    shares = solve_triangular(upper, beside, check_finite=False)
+    relations = corrected_relations(kept, others, shares, found.inverse, combine, sizes, n_rows)
+    if relations is None:
+        return None
+    # A rounding error in the share of a short column would drown its coefficient beside long ones.
+    noise = 4.0 * len(gram) * EPS / np.sqrt(smallest)
+    return found._replace(relations=np.where(np.abs(relations) > noise, relations, 0.0))
 
 
 def _combined(rows: CentredRows, scale: Array, shares: Array) -> tuple[Array, Array]:
@@ -108,18 +161,17 @@ def _combined(rows: CentredRows, scale: Array, shares: Array) -> tuple[Array, Ar
     return np.linalg.norm(sums, axis=0), (rows.combined(sums) * scale).T
 
 
-def _fitted(
-    rows: CentredRows, scale: Array, kept: Array, inverse: Callable[[Array], Array]
-) -> tuple[Array, float] | None:
+def _fitted(rows: CentredRows, scale: Array, columns: IndependentColumns) -> tuple[Array, float] | None:
     """A⁺·y for columns A of unit length, of shape (rank, targets), and its last relative change.
 
     Return None if refinement does not converge.
     """
-    z, coef = np.zeros((len(kept), rows.right.shape[1])), np.zeros((rows.right.shape[1], len(scale)))
+    kept, n_targets = columns.kept, rows.right.shape[1]
+    z, coef = np.zeros((len(kept), n_targets)), np.zeros((n_targets, len(scale)))
     before, shrinking = np.inf, 1.0
     for _ in range(MOST_REFINEMENTS):
         coef[:, kept] = scale[kept] * z.T
-        step = inverse((rows.combined(rows.right - rows.scores(coef)) * scale)[:, kept].T)
+        step = columns.inverse((rows.combined(rows.right - rows.scores(coef)) * scale)[:, kept].T)
         z += step
         size = np.linalg.norm(z, axis=0)
         change = float((np.linalg.norm(step, axis=0) / np.where(size > 0, size, 1.0)).max())

@@ -11,6 +11,7 @@ from hiperplano.linalg.triangular import EPS
 
 _CELLS = 2**22  # numbers of the combined vectors that are made dense at once
 _MOST_CORRECTIONS = 4  # the first usually makes the error a rounding error
+_FEW = 16  # rounding errors that are allowed in any relation; otherwise one for each vector
 _CORRECTED = 0.5  # a correction must leave at most this share of the error
 
 
@@ -57,4 +58,4 @@ def corrected_relations(
         if largest > _CORRECTED * before or largest <= 1.0:
             break
         shares = shares + inverse(products)
-    return shares if largest <= len(sizes) else None
+    return shares if largest <= max(_FEW, len(sizes)) else None

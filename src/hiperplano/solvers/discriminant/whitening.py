@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, svd
 
+from hiperplano.data.block import matrix_product
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.labels import class_totals
+from hiperplano.linalg.dependent.columns import IndependentColumns, independent_columns
 from hiperplano.linalg.orthogonal import all_present, is_present, merge_triangles, triangle_of
-from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Factor, cholesky, from_triangle, inverse_root
+from hiperplano.linalg.triangular import (
+    MAX_GRAM_CONDITION,
+    Factor,
+    cholesky,
+    from_triangle,
+    inverse_root,
+    reciprocal,
+)
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import (
     EPS,
@@ -113,12 +123,23 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
     scatter = sums.scatter if only is None else sums.scatter[only]
     total = sums.total if only is None else float(sums.weight[only])
     scale = inverse_root(scatter.diagonal() / total)
-    factor = _factor_of_varying(scatter / total * scale[:, None] * scale, scale)
+    gram = scatter / total * scale[:, None] * scale
+    factor = _factor_of_varying(gram, scale)
     if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
         return _from_factor(factor, scale, Message("sums over classes"), EPS * factor.condition**2)
     means = sums.means
-    (rows,) = design.fold(_FewRows(means, scale / np.sqrt(total), only), _merge_few_rows)
+    combinations = partial(_Combinations, means, scale / np.sqrt(total), only)
+
+    def combine(shares: Array) -> tuple[Array, Array]:
+        squares, products = design.fold(combinations(shares))
+        return np.sqrt(squares), products
+
     rounding = relative_rounding(means if only is None else means[[only]], scale)
+    columns = independent_columns(gram, combine, 1.0 + rounding / EPS, design.n_rows)
+    found = None if columns is None else _from_independent(columns, scale)
+    if found is not None:
+        return found
+    (rows,) = design.fold(_FewRows(means, scale / np.sqrt(total), only), _merge_few_rows)
     if len(rows) < len(scale):
         return _whiten_wide(rows, scale, rounding, 1 if only is not None else len(means))
     upper = triangle_of(rows) if np.tril(rows, -1).any() else rows
@@ -274,6 +295,18 @@ class _Triangle:
 
 
 @dataclass(frozen=True)
+class _Combinations(_Triangle):
+    """Σ (x·shares)² and Σ x·(x·shares) of the same rows x."""
+
+    shares: Array
+
+    def __call__(self, block: Block) -> Sums:
+        rows = self.rows(block)
+        sums = matrix_product(rows, self.shares)
+        return np.einsum("ij,ij->j", sums, sums), matrix_product(rows.T, sums)
+
+
+@dataclass(frozen=True)
 class _FewRows(_Triangle):
     """The rows themselves, if they are fewer than columns; otherwise R."""
 
@@ -315,6 +348,23 @@ def _from_factor(factor: Factor, scale: Array, method: str, error: float) -> Whi
         matrix, root = np.zeros((len(scale), rank)), np.zeros((rank, len(scale)))
         matrix[vary], root[:, vary] = some, part
     return Whitening(matrix, root, scale, factor.condition, 2.0 * float(logs.sum()), method, error)
+
+
+def _from_independent(columns: IndependentColumns, scale: Array) -> Whitening | None:
+    """Whitening from linearly independent columns of unit variance, and the relations of all others to them.
+
+    With the relations S, and the triangular factor U of the independent columns, B = U·[I, S] for columns of unit
+    variance. A = Bᵀ·(B·Bᵀ)⁻¹ has minimum norm. Return None if the condition number is too large for B·Bᵀ.
+    """
+    rank, upper = len(columns.kept), np.triu(columns.upper)
+    root = np.empty((rank, len(scale)))
+    root[:, columns.kept], root[:, columns.others] = upper, upper @ columns.relations
+    factor = cholesky(root @ root.T, np.ones(rank))
+    if factor is None or factor.condition > MAX_GRAM_CONDITION:
+        return None
+    matrix, method = scale[:, None] * factor.solve(root).T, Message("sums over classes")
+    log_det, error = 2.0 * float(np.log(factor.upper.diagonal()).sum()), EPS * factor.condition**2
+    return Whitening(matrix, root * reciprocal(scale), scale, factor.condition, log_det, method, error)
 
 
 def _from_directions(values: Array, basis: Array, scale: Array, method: str, *, squared: bool) -> Whitening:

@@ -75,6 +75,7 @@ _GAP = 100.0
 _CURVATURE_SHARE = 0.01
 _MOST_REFINEMENTS, _LEAST_TOL = 5, 1e-15  # of `_refined`
 
+_NEARLY_PERFECT = 1e-3  # mean loss without a penalty for which classes may be separated
 _FAR_OUT = 10.0  # if classes are separated and the gradient is below 1e-8, some rows have a larger margin than this
 _STEPS_OUT = 300  # most steps of L-BFGS that test whether scores still grow
 
@@ -156,7 +157,9 @@ def fit_likelihood(
         method, end = _minimise(problem, theta, samples, solver, tol, max_iter, wanted)
         if strength > 0:
             method, end = _refined(problem, method, end, solver, tol, max_iter)
-        if wanted and end.hessian is None and solver != "gradient" and not end.state.stalled:
+        if wanted and end.hessian is None and _is_separated(problem, end.state):
+            end = end._replace(unbounded=True)
+        elif wanted and end.hessian is None and solver != "gradient" and not end.state.stalled:
             # Newton's method computes the Hessian, and continues if the parameters have not settled.
             end = continued(problem, end.state, tol, max_iter, _settled(problem))
         rank = None
@@ -342,6 +345,14 @@ def _beyond_the_hessian(
     if singular and not end.unbounded:
         end.state.theta, rank = shortest_parameters(end.state.theta, end.hessian, problem.scale)
     return method, end, rank
+
+
+def _is_separated(problem: Likelihood, state: State) -> bool:
+    """Whether all rows are on the right side, so that no finite maximum exists.
+
+    The likelihood tells first, without a pass: each row on the wrong side has a loss of log(2) or more.
+    """
+    return state.value < _NEARLY_PERFECT and smallest_margin(problem, state.theta) > 0
 
 
 def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
