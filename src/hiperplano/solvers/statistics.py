@@ -25,6 +25,7 @@ _SPARSE_PAIRS = 2.5
 _CANCELLED = 1 / 16  # a centred sum of squares below this share of the raw one has lost digits
 _NEAR = 1 / 2  # the same for means more than a standard deviation from 0, where another shift would save a bit
 _CANCELLED_SPARSE = 1e-4  # the same where another shift would make columns dense; until then refinement costs less
+_MOST_SHIFTED = 3.0  # most columns of sparse rows that are shifted alone, times the density; then dense rows are faster
 
 
 class NonFiniteRows(ArithmeticError):
@@ -112,7 +113,7 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
         lost = _lost(together, share)
         if centred and lost.any():
             mean = shift + together[0, 1:] / together[0, 0]
-            sparse = sparse and n_groups == 0 and bool(design.density * np.count_nonzero(lost[:d]) <= 1.0)
+            sparse = sparse and n_groups == 0 and bool(design.density * np.count_nonzero(lost[:d]) <= _MOST_SHIFTED)
             shift = np.concatenate([np.where(lost[:d], mean[:d], 0.0), mean[d:]]) if sparse else mean
             (raw,) = design.fold(MomentSums(shift, sparse, n_groups))
     return Moments(raw, design.n_targets, shift)
