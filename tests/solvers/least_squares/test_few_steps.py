@@ -102,13 +102,17 @@ def test_what_is_no_number_is_named_whatever_way_was_expected(bad):
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "alpha", "span", "most"), [(2500, 6000, 20.0, False, 40), (900, 9000, 0.1, True, 70)]
+    ("n", "d", "length", "alpha", "span", "most"),
+    [(2500, 6000, 20, 20.0, False, 40), (900, 9000, 20, 0.1, True, 70), (4000, 6000, 100, 0.01, True, 450)],
 )
-def test_words_take_few_steps(n, d, alpha, span, most):
-    """With fewer texts than words, products of rows are nearly singular: they would take 130 and 260 steps."""
+def test_words_take_few_steps(n, d, length, alpha, span, most):
+    """With fewer texts than words, products of rows are nearly singular.
+
+    They would take 130, 260 and over 1,000 steps, and columns of unit length 670 in the last case.
+    """
     rng = np.random.default_rng(6)
-    words = np.minimum(rng.zipf(1.3, size=(n, 20)), d) - 1
-    counts = csr_array((np.ones(words.size), words.ravel(), np.arange(n + 1) * 20), shape=(n, d))
+    words = np.minimum(rng.zipf(1.3, size=(n, length)), d) - 1
+    counts = csr_array((np.ones(words.size), words.ravel(), np.arange(n + 1) * length), shape=(n, d))
     counts.sum_duplicates()
     y = np.column_stack([counts @ rng.normal(size=d) + rng.normal(size=n) for _ in range(2)])
     solution = Ridge(alpha).fit(counts, y).solution_

@@ -17,7 +17,7 @@ from hiperplano.linalg.conjugate_gradient import (
     largest_eigenvalue,
     steps_for_unrelated_columns,
 )
-from hiperplano.linalg.krylov.long_columns import LongColumns, long_columns
+from hiperplano.linalg.krylov.long_columns import LongColumns, long_columns, step_with_long_columns
 from hiperplano.linalg.refined_products import SingleRows
 from hiperplano.linalg.triangular import EPS
 
@@ -61,11 +61,13 @@ def solve_by_row_steps(
     Parameters
     ----------
     max_iter : int
-        Most steps, if targets are solved one by one.
+        Most steps, if targets are solved one by one and no long columns are factored.
     """
     if max_iter < 1 or not (rows.is_sparse or _usual_steps(rows, alpha, tol) <= max_iter):
         return None
     which = long_columns(rows, float(alpha.min())) if max_iter >= _WORTH_FACTORING else np.empty(0, dtype=np.intp)
+    if len(which):
+        max_iter = int(max_iter / step_with_long_columns(rows))
     shared = rows.is_sparse and not len(which) and len(alpha) > 1 and bool((alpha == alpha[0]).all())
     ends: list[RowSteps] = []
     start, left, system = 0, float(max_iter), None
