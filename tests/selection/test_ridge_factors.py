@@ -109,6 +109,20 @@ def test_rows_hardly_more_than_columns_are_not_left_out_one_by_one(weighted, lea
     np.testing.assert_allclose(model.cv_results_, expected * weight[:, None, None], rtol=1e-5)
 
 
+def test_all_levels_of_categories_beside_amounts_need_no_jacobi(monkeypatch):
+    """The penalty makes them independent, however weak: its factors keep enough digits to choose one."""
+    rng = np.random.default_rng(9)
+    n = 160
+    amounts = np.exp(rng.normal(size=(n, 3))) * [1e2, 1e4, 1e6]
+    levels = [np.eye(9)[rng.integers(9, size=n)] for _ in range(12)]
+    X = np.column_stack([amounts, *levels])
+    y, alphas = X @ (rng.normal(size=X.shape[1]) / X.std(axis=0)) + rng.normal(size=n), np.logspace(-3, 3, 10)
+    expected = without_one_row(X, y[:, None], np.ones(n), alphas, True)
+    monkeypatch.setattr(leave_one_out, "ridge_path", None)
+    model = RidgeCV(alphas, store_cv_results=True).fit(X, y)
+    np.testing.assert_allclose(model.cv_results_, expected[:, 0], rtol=1e-6, atol=1e-8 * expected.mean())
+
+
 @pytest.mark.parametrize("shape", [(300, 60), (90, 60), (61, 60)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_penalties_are_the_same_wherever_rows_are(shape, weighted):
@@ -136,7 +150,7 @@ def test_the_least_work_is_chosen():
         ways = (
             of.inverses_of_rows(n_penalties),
             of.leverages_by_factors(n_penalties),
-            of.leverages_by_decomposition,
+            of.leverages_by_decomposition(unlike=False),
             of.leverages_by_tridiagonal(n_penalties),
         )
         return ways.index(min(ways))
@@ -145,5 +159,8 @@ def test_the_least_work_is_chosen():
     assert costs(1_000, 500, 2) == 1
     assert costs(20_000, 500, 30) == costs(2_000, 200, 30) == 2
     assert costs(1_000, 900, 30) == costs(1_000, 500, 30) == 3
+    few = Costs(500, 251, 1.0, 1)
+    factors = few.leverages_by_factors(10)
+    assert few.leverages_by_decomposition(unlike=False) < factors < few.leverages_by_decomposition(unlike=True)
     assert Costs.prefer_factors(3)
     assert not Costs.prefer_factors(30)

@@ -43,6 +43,7 @@ _DOT = 0.11  # one multiplication of a general matrix product (GEMM), in nanosec
 _INVERTED = 1.5  # inverse of a triangular matrix
 _TRIDIAGONAL = 10.0  # reduction to tridiagonal form, with the orthogonal matrix
 _DECOMPOSED = 36.0  # singular values and vectors of a triangular matrix, from its Gram matrix
+_DECOMPOSED_BY_JACOBI = 130.0  # the same by Jacobi's method, for columns of unlike length
 _RECURRENCE = 1.0  # nanoseconds for each number of the rows, in a recurrence along a tridiagonal form for one penalty
 # Fixed overheads, as multiples of `_SYSTEM`: of a factor for each penalty, of a decomposition, of products of rows.
 _CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20
@@ -229,11 +230,17 @@ class Costs:
         form = self._tridiagonal(d, self.n_rows, n_penalties)
         return form + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
 
-    @property
-    def leverages_by_decomposition(self) -> float:
-        """The same from singular vectors, which serve any number of penalties."""
+    def leverages_by_decomposition(self, unlike: bool) -> float:
+        """The same from singular vectors, which serve any number of penalties.
+
+        Parameters
+        ----------
+        unlike : bool
+            Whether columns are of unlike length.
+        """
         d = self.n_columns - 1
-        return _DECOMPOSED * self._factor_only(d) + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
+        decomposed = _DECOMPOSED_BY_JACOBI if unlike else _DECOMPOSED
+        return decomposed * self._factor_only(d) + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
 
     def _tridiagonal(self, size: int, n_vectors: int, n_penalties: int) -> float:
         """A tridiagonal form, and products of vectors with its inverses for each penalty."""

@@ -17,7 +17,7 @@ from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.path.few_rows import LEAST_EIGENVALUE, FewRows, rows_to_multiply
 from hiperplano.solvers.least_squares.path.penalty_factors import PenaltyFactors
-from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path, wide_path
+from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path, unlike_columns, wide_path
 from hiperplano.solvers.least_squares.path.tridiagonal_columns import TridiagonalColumns
 
 _CRUCIAL = 1e-4  # 1 − leverage below which (y − fit)/(1 − leverage) has too few digits
@@ -199,8 +199,9 @@ def _of_many_rows(
             return FewRows.of(rows_to_multiply(design, fit_intercept), fit_intercept, alphas)
 
         ways.append((costs.inverses_of_rows(n_alphas), by_rows))
+    most = costs.leverages_by_decomposition(unlike_columns(reciprocal(plain.scale)))
     for cost, way in sorted(ways, key=itemgetter(0)):
-        found = way() if cost < costs.leverages_by_decomposition else None
+        found = way() if cost < most else None
         if found is not None:
             return found
     return LeaveOneOutPath(design, ridge_path(design, fit_intercept=fit_intercept, plain=plain))

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design
-from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, cholesky, inverse_triangle, times_triangle
+from hiperplano.linalg.triangular import cholesky, inverse_triangle, times_triangle
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
+_MOST_CONDITION = 1e4  # largest condition number of the columns with their penalty: eight digits of the errors are left
 _MOST_CANCELLED = 1e3  # largest ratio of squares of sparse columns before and after centring: three digits are lost
 
 
@@ -58,7 +59,7 @@ class PenaltyFactors:
         for alpha in sorted(set(given)):  # the least accurate first
             equations = plain.penalised(alpha)
             factor = cholesky(equations.gram, equations.scale)
-            if factor is None or factor.condition > MAX_GRAM_CONDITION:
+            if factor is None or factor.condition > _MOST_CONDITION:
                 return None
             inverse = inverse_triangle(factor.upper)
             rights[alpha] = inverse.T @ equations.cross

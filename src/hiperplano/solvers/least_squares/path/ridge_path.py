@@ -116,6 +116,12 @@ def ridge_path(
     return RidgePath(plain.mean, plain.target_mean, equations.scale, basis, values, turned, plain.total, fit_intercept)
 
 
+def unlike_columns(length: Array) -> bool:
+    """Whether columns of these lengths, of which some may be 0, need Jacobi's method."""
+    longest = float(length.max(initial=0.0))
+    return longest > _SIMILAR * float(length[length > 0].min(initial=longest))
+
+
 def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
     """Left singular vectors, singular values and right singular vectors of a triangular factor."""
     length = np.sqrt(np.square(triangle).sum(axis=0))
@@ -125,7 +131,7 @@ def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
         if not failed and squares[0] > _PLAIN * squares[-1]:
             values = np.sqrt(squares)
             return triangle @ (other / values), values, other
-    if apart <= _SIMILAR:
+    if not unlike_columns(length):
         left, values, right = svd(triangle, check_finite=False)
         return left, values, right.T
     # One-sided Jacobi: relative accuracy of every singular value, whatever the scales of the columns.
@@ -193,7 +199,7 @@ def _decomposed(rows: CentredRows, most: int, least: float) -> Decomposition:
     """
     length = rows.length
     longest = float(length.max(initial=0.0)) or 1.0
-    similar = longest <= _SIMILAR * length[length > 0].min(initial=longest)
+    similar = not unlike_columns(length)
     squares, left = eigh(rows.products, check_finite=False, driver="evd")
     found = _from_row_products(rows, squares, left)
     if found is not None and (similar or len(found[1]) == most):

@@ -1,1 +1,1 @@
-"""Passes over the rows in float32."""
+"""Sums over rows for the likelihood, and passes in float32."""

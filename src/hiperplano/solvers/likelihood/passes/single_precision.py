@@ -26,7 +26,8 @@ from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Budget, Costs
-from hiperplano.solvers.likelihood.likelihood import Likelihood, curved_change, probabilities
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.passes.curvature_sums import curved_change, probabilities
 from hiperplano.solvers.objective import one_or_all, total_and_slope
 from hiperplano.solvers.truncated_newton import Curvature
 
