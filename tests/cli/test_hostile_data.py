@@ -184,7 +184,8 @@ def test_a_command_that_is_stopped_at_any_moment_leaves_whole_files(kind, fitted
         assert found is None or found.count(b"\n") == 20_001
         left = [name for name in os.listdir(fitted) if name.startswith(".out.csv")]
         assert kind == signal.SIGKILL or not left
-    assert set(codes) <= ({0, 130} if kind == signal.SIGINT else {0, -signal.SIGKILL})
+    # A library that handles Ctrl-C itself for a moment may leave it to the system, which shells call 130 as well.
+    assert set(codes) <= {0, -kind} | ({130} if kind == signal.SIGINT else set())
 
 
 def test_two_writers_at_once(tmp_path):
