@@ -136,6 +136,7 @@ def independent_columns(
     sizes : ndarray of shape (d,)
         Size of the numbers of each column, in units of its length, before it was centred: rounding is a share of it.
     n_rows : int
+        Rows of which `combine` holds combinations at once.
     """
     norm = float(np.abs(gram).sum(axis=0).max(initial=0.0))
     lower, order, rank, _ = lapack.dpstrf(gram, lower=1, tol=_PIVOT * max(_FEW, len(gram)) * EPS)

@@ -135,7 +135,7 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
         return np.sqrt(squares), products
 
     rounding = relative_rounding(means if only is None else means[[only]], scale)
-    columns = independent_columns(gram, combine, 1.0 + rounding / EPS, design.n_rows)
+    columns = independent_columns(gram, combine, 1.0 + rounding / EPS, 1)  # a pass over blocks holds few of them
     found = None if columns is None else _from_independent(columns, scale)
     if found is not None:
         return found
