@@ -56,13 +56,14 @@ _CHEAP_HESSIAN, _SETTLED_CHEAP = 2e6, 1e-12
 _NEWTON = 2.0  # most for a Hessian in Newton's method
 _NEWTON_KEPT = 3.0  # the same if the Hessian at the solution is kept, which L-BFGS would have to compute as well
 _CORRECTED_NEWTON, _CORRECTED_NEWTON_CLASSES = 1.8, 4.0  # most for the Hessian of all rows in `newton_by_sample`
-# Most for products of rows that are computed before the first step, with a weak penalty and with a strong one.
-_SPAN_FIRST, _SPAN_FIRST_STRONG = 20.0, 2.0
+# Most for products of rows that are computed before the first step: with penalties below the first number,
+# and with stronger ones. The curvature of the loss is 0.25 at most. Stronger penalties leave few passes, some more if
+# columns are correlated.
+_SPAN_FIRST, _SPAN_FIRST_STRONG = ((0.25, 20.0), (2.0, 10.0)), 2.0
 
 # Tolerance in the span of the rows, as a share of `tol`: gradients have other units there. On 27 fits, 1.0 saves 2% of
 # the time, but coefficients for several classes then change by up to 7e-5; 0.1 costs 3%.
 _SPAN_TOL = 0.3
-_MOST_CURVATURE = 0.25  # largest second derivative of the logistic loss
 # Largest expected error after the last step, which is taken without a pass, as a share of `tol`. With the default
 # `tol`, fits to the same rows in other blocks then agree to 9 digits.
 _LAST_ERROR = 0.01
@@ -296,10 +297,8 @@ def in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter: 
     costs = Costs.of(problem.design, problem.n_scores)
     plain = DiagonalPreconditioner(problem)
     price = 0.0 if problem.has_row_span else costs.row_products / costs.gradient
-    # With a penalty stronger than the curvature of the loss, a few passes are enough. With a weaker one, L-BFGS needs
-    # more passes than the products of rows cost.
-    weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
-    at_once = price <= (_SPAN_FIRST if weak else _SPAN_FIRST_STRONG)
+    strength = float(np.median(problem.penalty.strength))
+    at_once = price <= next((most for penalty, most in _SPAN_FIRST if strength < penalty), _SPAN_FIRST_STRONG)
     theta, steps = problem.prior() if start is None else start, 0
     if start is not None or not at_once:  # a start from another penalty may be a solution already
         passes = SinglePrecision(problem, tol)
