@@ -11,7 +11,7 @@ from hiperplano.solvers.svm.compiled import in_memory
 @pytest.fixture(scope="module")
 def categories():
     rng = np.random.default_rng(0)
-    n, levels, count = 40_000, 3, 9
+    n, levels, count = 40_000, 2, 14
     columns = levels * np.arange(count) + rng.integers(levels, size=(n, count))
     X = sparse.csr_array((np.ones(n * count), columns.ravel(), np.arange(n + 1) * count), shape=(n, levels * count))
     return X, X @ rng.normal(size=levels * count) + rng.logistic(size=n)

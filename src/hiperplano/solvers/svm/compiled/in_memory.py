@@ -28,9 +28,9 @@ from hiperplano.solvers.svm.solution import PlaneFit
 _COPIED_CELLS = 2**21  # dense tables of up to so many numbers are copied, and solved by compiled loops
 _TALL = 20  # larger tables are copied if they are not tall: with at most so many rows for each column, or
 _TALL_WITHOUT_FACTOR = 800  # so many if Newton's steps need no factor
-# With a plain loss, sparse rows with at least this share of stored numbers are made dense after the ascent. On 16 such
-# tables the fit then took 0.2 to 0.9 of the time, on one 1.5; with a share of 0.2, or a squared loss, sometimes 2.
-_FILLED = 0.25
+# With a plain loss, sparse rows are made dense after the ascent if at least this share is stored, in regression and in
+# classification. There the fit took 0.2 to 0.9 of the time; with fewer, or a squared loss, 0.4 to 1.8.
+_FILLED, _FILLED_CLASSES = 0.25, 0.35
 _POLISHED_CELLS = 2**14  # tables up to this size are solved to all digits, which takes a fraction of a millisecond
 # Share of the remaining passes for Newton's method, if the interior point method may follow. With a squared loss it
 # needs few passes, or makes no progress.
@@ -116,7 +116,8 @@ class CompiledSearch:
     @cached_property
     def _dense(self) -> InMemory | None:
         """A dense copy of sparse rows with few zeros; None if it does not pay, or would be too large."""
-        design, filled = self.design, self.design.is_sparse and self.design.density >= _FILLED
+        design, least = self.design, _FILLED_CLASSES if self.loss.classifies else _FILLED
+        filled = design.is_sparse and design.density >= least
         if self.loss.ridge or not filled or design.n_rows * design.n_columns > MOST_DENSE_CELLS:
             return None
         return InMemory(design.dense(), np.zeros((design.n_rows, 0)))
