@@ -23,7 +23,8 @@ def triangle_of(rows: Array) -> Array:
     """R of rows = Q·R.
 
     Panels of columns are factored recursively. The usual factorisation (GEQRF), which works on one column at a time
-    within a panel, takes two to four times as long for up to some hundreds of columns.
+    within a panel, takes two to four times as long for up to some hundreds of columns. SciPy's `dgeqrt` gives the same
+    bits, but holds the GIL: on blocks of 4,096×100, two threads took 115 ms, and 40 ms without it.
     """
     (m, n), least = rows.shape, min(rows.shape)
     if not least:
