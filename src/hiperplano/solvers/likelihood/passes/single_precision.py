@@ -27,7 +27,7 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.passes.curvature_sums import curved_change, probabilities
+from hiperplano.solvers.likelihood.passes.curvature_sums import curved_change, probabilities, without_subnormals
 from hiperplano.solvers.objective import one_or_all, total_and_slope
 from hiperplano.solvers.truncated_newton import Curvature
 
@@ -346,7 +346,7 @@ class _HessianSums:
         chance = probabilities(_scores(self.scores, rows))
         curvature = block.weighted(chance * (1.0 - chance))
         sums, total = _products(curvature, rows)
-        root = np.sqrt(curvature).astype(np.float32)
+        root = without_subnormals(np.sqrt(curvature).astype(np.float32))
         weighted = np.multiply(rows, root, out=scratch("weighted", rows.shape, rows, np.float32))
         return total, sums[:, 0], matrix_product(weighted.T, weighted).astype(np.float64)
 
@@ -358,4 +358,4 @@ def _scores(scores: LinearScores, rows: Array) -> Array:
 
 def _products(right: Array, rows: Array) -> Sums:
     """Σ right ⊗ row of shape (d, scores), with the product in float32, and Σ right."""
-    return row_sums(right.astype(np.float32), rows).T.astype(np.float64), right.sum(axis=0)
+    return row_sums(without_subnormals(right.astype(np.float32)), rows).T.astype(np.float64), right.sum(axis=0)
