@@ -7,9 +7,10 @@ from scipy import sparse
 from hiperplano import LinearRegression
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.centred_rows import sparse_rows
-from hiperplano.linalg.dependent.columns import by_independent_columns
 from hiperplano.linalg.dependent.rows import by_independent_rows
 from hiperplano.linalg.krylov.minimum_norm_steps import solve_by_column_steps
+from hiperplano.solvers.least_squares.dependent import by_independent_columns
+from hiperplano.solvers.least_squares.normal import normal_equations
 
 
 def _reference(X, y, weight, fit_intercept):
@@ -96,10 +97,8 @@ def test_nearly_dependent_rows_are_not_taken_for_dependent(gap):
     else:
         assert found.rank == 20
         np.testing.assert_allclose(found.coef, np.linalg.lstsq(dense, y)[0].T, rtol=1e-9)
-    scale = 1.0 / np.linalg.norm(dense, axis=1)
-    turned, y = dense.T.copy(), rng.normal(size=(40, 1))
-    gram = turned.T @ turned * scale * scale[:, None]
-    assert by_independent_columns(_rows(sparse.csr_array(turned), y, False), gram, scale, 1.0) is None
+    design = InMemory(sparse.csr_array(dense.T), rng.normal(size=(40, 1)))
+    assert by_independent_columns(design, normal_equations(design, False), slice(None), 1.0) is None
 
 
 def test_columns_in_a_relation_and_standard_errors():
@@ -118,16 +117,19 @@ def test_columns_in_a_relation_and_standard_errors():
     np.testing.assert_allclose(model.summary().se, other.summary().se, rtol=1e-9)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e4])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_dense_columns_in_any_units_with_all_levels_of_categories(monkeypatch, fit_intercept, weighted):
+def test_dense_columns_in_any_units_with_all_levels_of_categories(monkeypatch, fit_intercept, weighted, offset):
     """By products of columns, without a factorisation of the rows; both against singular values."""
     rng = np.random.default_rng(2)
     levels = [np.eye(count)[rng.integers(0, count, 900)] for count in (3, 5, 8)]
-    amounts = rng.lognormal(size=(900, 4)) * [1e-3, 1.0, 1e2, 1e5]
+    amounts = (offset * fit_intercept + rng.lognormal(size=(900, 4))) * [1e-3, 1.0, 1e2, 1e5]
     X = np.hstack([*levels, amounts, 1e4 * levels[0][:, :1] - amounts[:, 3:]])
     y = X @ (rng.normal(size=X.shape[1]) / X.std(axis=0)) + rng.normal(size=900)
     weight = rng.uniform(0.5, 2.0, 900) if weighted else None
+    monkeypatch.setattr("hiperplano.data.in_memory._FEWEST_ROWS", 100)
+    monkeypatch.setattr("hiperplano.data.in_memory._MOST_ROWS", 200)
     by_rows = LinearRegression(solver="qr", fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
 
     def refuse(*_args, **_options):

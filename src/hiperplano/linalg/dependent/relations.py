@@ -9,7 +9,6 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.linalg.triangular import EPS
 
-_CELLS = 2**22  # numbers of the combined vectors that are made dense at once
 _MOST_CORRECTIONS = 4  # the first usually makes the error a rounding error
 _FEW = 16  # rounding errors that are allowed in any relation; otherwise one for each vector
 _CORRECTED = 0.5  # a correction must leave at most this share of the error
@@ -22,7 +21,6 @@ def corrected_relations(
     inverse: Callable[[Array], Array],
     combine: Callable[[Array], tuple[Array, Array]],
     sizes: Array,
-    length: int,
 ) -> Array | None:
     """Shares of the independent vectors in each of the others, from an approximation, corrected up to rounding.
 
@@ -41,21 +39,14 @@ def corrected_relations(
         all vectors.
     sizes : ndarray
         Norms of all vectors.
-    length : int
-        Number of entries of a vector.
     """
     whole, largest = np.zeros((len(sizes), len(others))), np.inf  # the largest error, in units of its rounding error
-    norms, products = np.empty(len(others)), np.empty_like(shares)
-    step = max(1, _CELLS // max(1, length))
     for _ in range(_MOST_CORRECTIONS):
         whole[kept], whole[others, np.arange(len(others))] = -shares, 1.0
-        for start in range(0, len(others), step):
-            part = slice(start, start + step)
-            norms[part], along = combine(whole[:, part])
-            products[:, part] = along[kept]
+        norms, products = combine(whole)
         rounding = EPS * (sizes @ np.abs(whole))
         before, largest = largest, float((norms / np.where(rounding > 0, rounding, 1.0)).max(initial=0.0))
         if largest > _CORRECTED * before or largest <= 1.0:
             break
-        shares = shares + inverse(products)
+        shares = shares + inverse(products[kept])
     return shares if largest <= max(_FEW, len(sizes)) else None

@@ -21,6 +21,7 @@ from hiperplano.linalg.triangular import EPS, reciprocal
 
 # Largest relative error, as estimated, of solutions on sparse rows: a dense decomposition would lose as many digits.
 MOST_LOST_BY_PIVOTS = 1e-9
+_CELLS = 2**22  # numbers of the combined rows that are made dense at once (32 MB)
 
 
 class RowSolution(NamedTuple):
@@ -66,9 +67,7 @@ def by_independent_rows(rows: CentredRows, free: Array, tol: float) -> RowSoluti
     shares = solve_triangular(upper, lower[rank:, :rank].T, check_finite=False)  # Tᵀ, for rows at unit length
     shares = size * shares * reciprocal(scale[others])
     sizes = np.sqrt(rows.unit_squares + np.square(_unit(free)))
-    relations = corrected_relations(
-        kept, others, shares, inverse, partial(_combined, rows, free), sizes, len(rows.length)
-    )
+    relations = corrected_relations(kept, others, shares, inverse, partial(_combined, rows, free), sizes)
     if relations is None:
         return None
     shares = relations
@@ -85,9 +84,14 @@ def _combined(rows: CentredRows, free: Array, shares: Array) -> tuple[Array, Arr
 
     A short column then counts as much as a long one.
     """
-    sums, along = rows.combined(shares), free @ shares
-    squares = np.square(sums * reciprocal(rows.length)).sum(axis=1) + np.square(_unit(free) @ shares)
-    return np.sqrt(squares), rows.scores(sums) + np.multiply.outer(free, along)
+    squares, products = np.square(_unit(free) @ shares), np.multiply.outer(free, free @ shares)
+    step = max(1, _CELLS // max(1, len(rows.length)))
+    for start in range(0, len(squares), step):
+        part = slice(start, start + step)
+        sums = rows.combined(shares[:, part])
+        squares[part] += np.square(sums * reciprocal(rows.length)).sum(axis=1)
+        products[:, part] += rows.scores(sums)
+    return np.sqrt(squares), products
 
 
 def _unit(free: Array) -> Array:

@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, svd
 from hiperplano.data.block import matrix_product
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.labels import class_totals
-from hiperplano.linalg.dependent.columns import IndependentColumns, independent_columns
+from hiperplano.linalg.dependent.columns import IndependentColumns
 from hiperplano.linalg.orthogonal import all_present, is_present, merge_triangles, triangle_of
 from hiperplano.linalg.triangular import (
     MAX_GRAM_CONDITION,
@@ -135,7 +135,8 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
         return np.sqrt(squares), products
 
     rounding = relative_rounding(means if only is None else means[[only]], scale)
-    columns = independent_columns(gram, combine, 1.0 + rounding / EPS, 1)  # a pass over blocks holds few of them
+    columns = IndependentColumns.of(gram)
+    columns = None if columns is None else columns.corrected(combine, 1.0 + rounding / EPS)
     found = None if columns is None else _from_independent(columns, scale)
     if found is not None:
         return found

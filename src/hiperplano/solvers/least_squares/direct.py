@@ -9,7 +9,6 @@ it. If columns are linearly dependent, the minimum-norm solution is taken.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +17,12 @@ from scipy.optimize import nnls
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parallel.blas import one_blas_thread
-from hiperplano.linalg.centred_rows import centred_rows, sparse_rows
-from hiperplano.linalg.dependent.columns import by_independent_columns
 from hiperplano.linalg.dependent.rows import MOST_LOST_BY_PIVOTS
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.orthogonal import Directions, all_present, dependent_columns, directions
 from hiperplano.linalg.triangular import EPS, MAX_GRAM_CONDITION, Columns, Factor
 from hiperplano.messages import Message
+from hiperplano.solvers.least_squares.dependent import by_independent_columns
 from hiperplano.solvers.least_squares.gradient import Refined, refine_by_gradients
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations, residual_squares
 from hiperplano.solvers.least_squares.orthogonal import Factorised, factor_of_gram, factor_of_rows
@@ -35,7 +33,6 @@ from hiperplano.solvers.solution import digits_of
 
 _ENOUGH = 1e-12  # relative error up to which a solution of the normal equations is not refined
 _ENOUGH_PENALISED = 1e-10  # the same with a penalty, whose bias is far larger, or for an intercept within its noise
-_COPIED = 2**22  # dense tables of up to so many numbers are copied to find independent columns (32 MB)
 _HIDDEN = 0.1  # an error below this share of the rounding error of coefficients is not refined
 _SEEN = 1e-10  # squared residuals below this share of the squared target are rounding errors
 
@@ -162,7 +159,7 @@ def _solve(
             return _refined(*corrected, _NORMAL_REFINED, factored.factor, np.flatnonzero(plain.scale == 0))
         factored = None
     if factored is None and not (orthogonal or positive or alpha):
-        shortest = _by_independent_columns(design, equations, which, fit_intercept)
+        shortest = _by_independent_columns(design, equations, which)
         if shortest is not None:
             return shortest
     factored = factored or factor_of_rows(design, equations, alpha, fit_intercept)
@@ -311,22 +308,16 @@ def _minimum_norm(factor: Factor, right: Array, found: Directions) -> _Answer:
     return _dependent(coef, len(found.values), EPS * found.condition, factor, dependent)
 
 
-def _by_independent_columns(
-    design: Design, equations: NormalEquations, which: Targets, fit_intercept: bool
-) -> _Answer | None:
-    """The same from products of columns; None if they are independent, or nearly so, or if the rows are too many.
-
-    Sparse rows stay sparse. Of dense ones a centred copy is made.
-    """
-    if not isinstance(design, InMemory) or not (design.is_sparse or design.n_rows * design.n_columns <= _COPIED):
+def _by_independent_columns(design: Design, equations: NormalEquations, which: Targets) -> _Answer | None:
+    """The same from products of columns; None if they are independent, or nearly so, or if passes must read files."""
+    if not isinstance(design, InMemory):
         return None
-    rows = (sparse_rows if design.is_sparse else centred_rows)(design, fit_intercept)
-    most, scale = MOST_LOST_BY_PIVOTS if design.is_sparse else _ENOUGH, equations.scale
-    found = by_independent_columns(replace(rows, right=rows.right[:, which]), equations.gram, scale, most)
+    most = MOST_LOST_BY_PIVOTS if design.is_sparse else _ENOUGH
+    found = by_independent_columns(design, equations, which, most)
     if found is None:
         return None
     # Not triangular, but a singular factor cannot be used for solves anyway: only its products and singular values are.
-    factor = Factor(found.rows, scale, found.condition)
+    factor = Factor(found.rows, equations.scale, found.condition)
     return _dependent(found.coef, found.rank, found.error, factor, found.dependent)
 
 

@@ -39,6 +39,11 @@ class Centre(NamedTuple):
         return Block(x, block.vectors), np.zeros_like(self.mean)
 
 
+def centre_of(mean: Array, offset: Array) -> Centre:
+    """The centre for columns whose means are `offset` standard deviations from 0."""
+    return Centre(mean, bool(offset.max(initial=0.0) > _FAR))
+
+
 @dataclass(frozen=True)
 class Gradients:
     """Xᵀ·W·r with centred columns, Σ w·r and Σ w·r² of r = y − level − (x − mean)·coef, for some targets.
@@ -108,7 +113,7 @@ def refine_by_gradients(
     """
     column, total = factor.scale[:, None], equations.total
     offset = np.abs(equations.mean) * factor.scale * np.sqrt(total)
-    centre = Centre(equations.mean, bool(offset.max(initial=0.0) > _FAR))
+    centre = centre_of(equations.mean, offset)
     z, level = factor.solve(equations.cross[:, which]), equations.target_mean[which]
     change = np.linalg.norm(z, axis=0)
     for step in range(1, MOST_REFINEMENTS + 1):
