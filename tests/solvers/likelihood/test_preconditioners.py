@@ -177,7 +177,7 @@ def test_products_with_clearly_separated_rows_have_no_subnormal_numbers(monkeypa
 
     monkeypatch.setattr(curvature_sums, "matrix_product", product)
     rng = np.random.default_rng(0)
-    design = InMemory(rng.normal(size=(500, 4)), rng.integers(3, size=500).astype(float))
+    design = InMemory(rng.normal(size=(500, 4)), rng.integers(3, size=(500, 1)).astype(float))
     scale, theta = ColumnScale.exact(design, fit_intercept=True), 80.0 * rng.normal(size=(3, 5))
     (blocks,) = design.fold(ClassBlockSums(scale, theta, 500.0, np.float32))
     for factor in factors:
