@@ -26,6 +26,8 @@ OTHER_DEFAULTS = {
     ("LogisticRegressionCV", "solver"): "chosen by the shape of the rows",
     ("LogisticRegressionCV", "max_iter"): "a limit that exact fits do not meet",
     ("LogisticRegressionCV", "use_legacy_attributes"): "'warn' means True",
+    ("LinearSVC", "max_iter"): "None is 1,000, and more on small tables",
+    ("LinearSVR", "max_iter"): "None is 1,000, and more on small tables",
     ("NuSVC", "max_iter"): "a limit that fits do not meet: none goes on for ever",
     ("NuSVR", "max_iter"): "a limit that fits do not meet: none goes on for ever",
     ("OneClassSVM", "max_iter"): "a limit that fits do not meet: none goes on for ever",

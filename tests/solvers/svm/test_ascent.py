@@ -91,3 +91,21 @@ def test_the_level_of_one_class_against_many_starts_at_the_mean_of_the_targets()
         assert best * (1 - 1e-6) <= ours <= best * (1 + 1e-4)
         passes += int(np.max(model.n_iter_))
     assert passes < 110
+
+
+def test_cheap_passes_go_on_beyond_500_if_the_end_is_near():
+    """An interior point method would take as long as thousands of passes over a small table of categories."""
+    rng = np.random.default_rng(3)
+    n, levels = 600, (3, 5, 8, 20, 40, 40, 80, 80)
+    codes = [(count * rng.random(n) ** 3).astype(int) for count in levels]
+    rows = np.arange(n + 1)
+    pairs = zip(codes, levels, strict=True)
+    groups = [sp.csr_array((np.ones(n), code, rows), shape=(n, count)) for code, count in pairs]
+    X = sp.hstack(groups).tocsr()
+    y = X @ rng.normal(size=X.shape[1]) + 1.5 * rng.logistic(size=n) > 0
+    model = LinearSVC(C=10.0, loss="hinge").fit(X, y)
+    assert str(model.solution_.method) == "dual coordinate ascent"
+    assert 500 < model.n_iter_ < 3_000
+    limited = LinearSVC(C=10.0, loss="hinge", max_iter=1_000).fit(X, y)
+    assert str(limited.solution_.method) != str(model.solution_.method)
+    assert abs(limited.solution_.objective / model.solution_.objective - 1.0) < 1e-4

@@ -13,6 +13,7 @@ from hiperplano.data.parallel.blas import one_blas_thread
 from hiperplano.data.parallel.threads import in_threads
 from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
+from hiperplano.solvers.svm.compiled.costs import usual_passes
 from hiperplano.solvers.svm.compiled.in_memory import CompiledSearch, fits_loops
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
@@ -23,7 +24,7 @@ _FEW_CELLS = 2**22  # most numbers of a table in memory that is copied to float6
 
 
 def solve_svm(
-    designs: Sequence[Design], loss: DualLoss, *, fit_intercept: bool, solver: str, tol: float, max_iter: int
+    designs: Sequence[Design], loss: DualLoss, *, fit_intercept: bool, solver: str, tol: float, max_iter: int | None
 ) -> SvmSolution:
     """Minimise ½‖coef‖² + Σ weight·loss, separately for each of several problems on the same rows.
 
@@ -34,9 +35,10 @@ def solve_svm(
     solver : {"auto", "newton", "dual"}
     tol : float
         Largest duality gap, relative to the objective.
-    max_iter : int
-        Most passes over the rows, for each problem.
+    max_iter : int or None
+        Most passes over the rows, for each problem; None for `usual_passes`.
     """
+    max_iter = usual_passes(designs[0]) if max_iter is None else max_iter
     if solver == "dual":
         require_memory(designs[0], "solver='dual' takes rows one by one, from memory; solver='newton' sums over them.")
     held = HeldColumns.of(designs[0])

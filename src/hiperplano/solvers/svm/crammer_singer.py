@@ -24,6 +24,7 @@ from hiperplano.solvers.svm.augmented_lagrangian import (
 )
 from hiperplano.solvers.svm.choice import solve_svm
 from hiperplano.solvers.svm.class_losses import ClassLoss
+from hiperplano.solvers.svm.compiled.costs import usual_passes
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import NEXT_CHECK, STILL, Budget, GapTolerance
 from hiperplano.solvers.svm.smoothed import Hyperplane, SmoothedProblem
@@ -44,7 +45,14 @@ class _Found(NamedTuple):
 
 
 def crammer_singer(
-    design: Design, n_classes: int, *, strength: float, fit_intercept: bool, solver: str, tol: float, max_iter: int
+    design: Design,
+    n_classes: int,
+    *,
+    strength: float,
+    fit_intercept: bool,
+    solver: str,
+    tol: float,
+    max_iter: int | None,
 ) -> SvmSolution:
     """Fit the scores of all classes, up to a gap of tol·objective.
 
@@ -62,9 +70,10 @@ def crammer_singer(
     solver : {"auto", "newton", "dual"}
     tol : float
         Largest relative gap.
-    max_iter : int
-        Most passes over the rows.
+    max_iter : int or None
+        Most passes over the rows; None for `usual_passes`.
     """
+    max_iter = usual_passes(design) if max_iter is None else max_iter
     if n_classes == 2:
         signed = [design.with_vectors(sign=design.map(SignOfClass(1)))]
         hinge = DualLoss.hinge(2.0 * strength, False)

@@ -22,6 +22,7 @@ _SLOW = 0.5  # one that left more than this share of the slack, Σ(loss − gain
 _FIRST_LOOK = 20  # with a plain loss, the duality gap is also computed after so many passes,
 _LATER = 1.5  # and after each further growth of their number by this factor
 _WINDOW = 8  # convergence is extrapolated from so many last passes
+_DOUBTED = 500  # from so many passes on, it is also extrapolated from the last half of all passes
 # The number of free rows has settled if it is at least this share of that after half of the passes, or less.
 _SETTLED = 0.9
 _PATIENCE = 10  # the ascent ends after so many computed gaps between which no dual variable has moved
@@ -273,11 +274,8 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, c
     size, beyond, used, still, trigger, look = n, np.inf, np.int64(0), 0, np.inf, float(_FIRST_LOOK)
     least, objective_there, work = np.inf, 0.0, 0.0
     relaxation, before = 1.0, np.inf
-    looked, n_before, n_looked = (
-        np.int64(1),
-        n,
-        n,
-    )  # the number of free rows after so many passes, and after half of these
+    # The number of free rows after so many passes, and after half of these; the slack, and the work.
+    looked, n_before, n_looked, slack_looked, work_looked = np.int64(1), n, n, np.inf, 0.0
     while True:
         work += size / n
         size, beyond, losses, slack, total, n_free = _one_pass(
@@ -296,11 +294,16 @@ def dual_ascent(x, indices, indptr, given, control, affordable, early, enough, c
         wanted = control.tol * (0.5 * squares + losses) + control.floor
         history[used % _WINDOW_SIZE] = slack
         rests = beyond <= STILL * control.unit
+        stalls = False
         if used >= 2 * looked:
-            looked, n_before, n_looked = used, n_looked, n_free
+            if used >= _DOUBTED and affordable < np.inf:
+                shrunk, left = np.log(slack_looked / max(slack, 1e-300)), np.log(max(slack / wanted, 1.0))
+                stalls = left * (work - work_looked) > shrunk * (affordable - work)
+            looked, n_before, n_looked, slack_looked, work_looked = used, n_looked, n_free, slack, work
         settles = n_free < len(enough) and n_free >= _SETTLED * n_before
         limits = (enough[n_free], 1.0) if settles else (affordable, early)
-        ended = used + 1 >= control.most or _is_hopeless(history, used, work, size / n, wanted, *limits)
+        ended = used + 1 >= control.most or stalls
+        ended = ended or _is_hopeless(history, used, work, size / n, wanted, *limits)
         # A level that has not converged adds to the slack of a plain loss, but not to the gap at the best level.
         due = used >= look and box.soft[0] == 0.0
         if ended or rests or due or slack <= min(2.0 * wanted, trigger):

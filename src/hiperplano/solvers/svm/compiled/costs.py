@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Design
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.compiled.normal_equations import Products
@@ -41,8 +42,20 @@ _ACTIVE_SET_ROUNDS = 5  # of the active set method: 1 to 10; with 1, some of 29 
 FEWEST_PASSES = 4.0  # the ascent ends no earlier; sparse rows are not visited if it can afford fewer passes
 FEW_PASSES = 10.0  # fewer passes of the ascent seldom solve anything, but prove a solution that is already there
 
+_USUAL_PASSES, _MOST_PASSES = 1_000, 100_000  # of a fit, if the user sets no limit
+_CHEAP_PASSES = 3e8  # nanoseconds that more passes than usual may take
+
 DENSE_CELLS = 2**20  # numbers of a sparse table that is made dense for Newton's method
 MOST_DENSE_CELLS = 2**24  # the same for the interior point method, and of any other table that is copied: 128 MB
+
+
+def usual_passes(design: Design) -> int:
+    """Most passes over the rows unless the user sets a limit: more than usual where the ascent makes them quickly."""
+    if not isinstance(design, InMemory) or not design.n_rows:
+        return _USUAL_PASSES
+    stored = design.n_columns * design.density
+    each = design.n_rows * (_ASCENT_ROW + (_STORED if design.is_sparse else _ASCENT_NUMBER) * stored)
+    return int(min(_MOST_PASSES, max(_USUAL_PASSES, _CHEAP_PASSES / each)))
 
 
 def ascent_pass_cost(rows: LoopRows) -> float:
