@@ -108,6 +108,11 @@ class _RowSystem:
         self.lifted = np.asarray(self._scaled(self._level))
         self.size = float(self.lifted @ self._level) or 1.0
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled loops make the steps."""
+        return self.rows.is_sparse and not isinstance(self._scaled, LongColumns)
+
     def product(self, shares: Array) -> Array:
         """Apply the operator, in float32 if float32 rows are available."""
         rows = self.rows if self.single is None else self.single
@@ -155,15 +160,7 @@ def _one_target(system: _RowSystem, right: Array, tol: float, max_iter: int, tri
     coef, left, shares = np.zeros((1, len(rows.length))), right, np.zeros_like(right)
     n_iter, condition = 0, 1.0
     for _ in range(MOST_RESTARTS):
-        found = conjugate_gradient(
-            system.product,
-            left[:, 0],
-            atol=0.5 * tol * size,
-            rtol=0.0 if system.single is None else _SINGLE,
-            max_iter=max_iter - n_iter,
-            preconditioner=system.precondition,
-            trial=trial and not n_iter,
-        )
+        found = _one_solution(system, left[:, 0], 0.5 * tol * size, max_iter - n_iter, trial and not n_iter)
         if found.given_up:
             return None
         n_iter += len(found.steps)
@@ -176,6 +173,43 @@ def _one_target(system: _RowSystem, right: Array, tol: float, max_iter: int, tri
         if reached <= tol:
             return RowSteps(coef, n_iter, reached, condition, system.error(left[:, 0], smallest, coef))
     return None
+
+
+def _one_solution(system: _RowSystem, right: Array, atol: float, max_iter: int, trial: bool) -> ConjugateGradientResult:
+    """The shares for one target, of shape (n,), up to a residual of norm `atol`.
+
+    Parameters
+    ----------
+    trial : bool
+        As in `conjugate_gradient`; on sparse rows it is checked once.
+    """
+    if not system.is_compiled:
+        return conjugate_gradient(
+            system.product,
+            right,
+            atol=atol,
+            rtol=0.0 if system.single is None else _SINGLE,
+            max_iter=max_iter,
+            preconditioner=system.precondition,
+            trial=trial,
+        )
+    from hiperplano.linalg.krylov.row_step_loops import one_target
+
+    rows, preconditioner = system.rows, (system.inverse, system.lifted, system.size)
+    state = np.zeros_like(right), right.copy(), np.zeros_like(right)
+    most = min(max_iter, _MOST_STEPS)
+    steps, ratios = np.zeros((2, max(most, 1)))
+    made = 0
+    for stop in (max(1, max_iter // SOON), most) if trial else (most,):
+        made = one_target(
+            rows.loop_arrays, rows.centre, preconditioner, system.alpha, state, atol**2, steps, ratios, made, stop
+        )
+        found = ConjugateGradientResult(state[0], steps[:made].tolist(), ratios[:made].tolist())
+        if trial and made == stop < max_iter:
+            length = float(state[1] @ state[1])
+            if length * found.pace() ** (max_iter - made) > atol**2:
+                return found._replace(given_up=True)
+    return found
 
 
 def _four_targets(system: _RowSystem, right: Array, tol: float, max_iter: int, trial: bool) -> RowSteps | None:

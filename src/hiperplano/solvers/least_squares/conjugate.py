@@ -142,8 +142,9 @@ def expected_steps(design: InMemory, alpha: float, fit_intercept: bool, tol: flo
     """
     n, d = design.n_rows, design.n_columns
     whole = np.sqrt(d / n)
+    sample = design.sample(max(_SHOWN_ROWS, int(_SHOWN_ENTRIES / max(design.density, 1.0 / n))))
     with np.errstate(all="ignore"):  # of rows that were not validated
-        few = design if design.is_sparse else design.sample(_FEW_ROWS)
+        few = sample if design.is_sparse else sample.sample(_FEW_ROWS)
         columns = ColumnScale.exact(few, fit_intercept)
         sum_of_squares = design.total_weight * float(np.where(columns.constant, 0.0, columns.scale**-2.0).sum())
         shares = np.ones(1) if design.is_sparse else _shares_left(few.dense() - columns.shift)
@@ -152,8 +153,6 @@ def expected_steps(design: InMemory, alpha: float, fit_intercept: bool, tol: flo
         )
     if not least <= most:
         return least
-    density = design.density if design.is_sparse else 1.0
-    sample = design.sample(max(_SHOWN_ROWS, int(_SHOWN_ENTRIES / max(density, 1.0 / n))))
     run = np.arange(min(d, _NEIGHBOURS))
     starts = np.arange(0, d - len(run) + 1, max(len(run), d // (_SHOWN_COLUMNS // _NEIGHBOURS)))
     which, m = np.add.outer(starts, run).ravel(), sample.n_rows
