@@ -19,7 +19,7 @@ from benchmarks.machine import environment
 from benchmarks.shapes.cells import Cell, draw
 from benchmarks.shapes.everyday import draw_everyday
 from benchmarks.shapes.kernel_cells import draw_kernels
-from benchmarks.shapes.measure import measured
+from benchmarks.shapes.measure import Measurer
 from benchmarks.shapes.picture import heat_map
 
 _THREADS = (1, 2)
@@ -44,11 +44,14 @@ def main() -> None:
         cells = draw_everyday(chosen.seed, chosen.cells, chosen.most)
     if chosen.kernels:
         cells = draw_kernels(chosen.seed, chosen.cells, chosen.kernels)
+    measurers = {threads: Measurer(threads) for threads in _THREADS}
     for number, cell in enumerate(cells):
-        runs = {threads: measured(cell, threads, chosen.limit, chosen.data) for threads in _THREADS}
+        runs = {threads: each.measured(cell, chosen.limit, chosen.data) for threads, each in measurers.items()}
         lines.append(line(cell, runs))
         print(f"{number + 1:4d} {said(lines[-1])}", flush=True)
         chosen.out.write_text(json.dumps({"environment": environment(), "cells": lines}, indent=1), encoding="utf-8")
+    for each in measurers.values():
+        each.close()
     print(report(lines))
     if chosen.picture:
         heat_map(lines, chosen.picture)

@@ -4,65 +4,112 @@ from __future__ import annotations
 
 import gc
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
+from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.shapes.cells import Cell
+from benchmarks.shapes.cells import MODELS, Cell
 from benchmarks.shapes.contenders import Contender, is_as_good
 from benchmarks.shapes.dispatch import objective, ours, rivals
 from benchmarks.shapes.tables import make
 
 _SHORTEST, _ROUNDS = 0.02, 3
-_BYTECODE = str(Path(tempfile.gettempdir()) / "hiperplano-map")
-_TO_BEGIN = 30.0  # seconds for imports, compiling and making the table
+_TO_BEGIN = 60.0  # seconds for compiling and making the table
+_FOR_US = 30.0  # seconds for our first fit
 
 
-def measured(cell: Cell, threads: int, limit: float, folder: Path | None) -> dict[str, Any]:
-    """What `_measure` finds. The process is ended when it takes much longer than the limit: what it knew then counts.
+class Measurer:
+    """A process with a given number of threads that has imported everything, and forks for each cell.
 
-    Parameters
-    ----------
-    limit : float
-        Seconds for the whole cell; half as many more for repetitions where all of them are spent.
+    What a cell starts or compiles is gone with its process: the next one begins afresh, but without imports.
     """
-    command = [sys.executable, "-m", "benchmarks.shapes.measure"]
-    text = json.dumps({"cell": cell.as_json(), "limit": limit, "folder": str(folder) if folder else None})
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
-    environment = os.environ | dict.fromkeys(names, str(threads)) | {"PYTHONPYCACHEPREFIX": _BYTECODE}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each cell has a process of its own, which imports everything
-    most = _TO_BEGIN + 2 * limit
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
+
+    def __init__(self, threads: int) -> None:
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.shapes.measure"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | dict.fromkeys(names, str(threads)),
+        )
+
+    def measured(self, cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
+        """What `_measure` finds, or why there is nothing.
+
+        Parameters
+        ----------
+        limit : float
+            Seconds for the whole cell; half as many more for repetitions where all of them are spent.
+        """
+        asked = {"cell": cell.as_json(), "limit": limit, "folder": str(folder) if folder else None}
+        print(json.dumps(asked), file=self._process.stdin, flush=True)
+        assert self._process.stdout is not None
+        found: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+
+
+def _watched(cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
+    """What `_measure` finds in a process of its own, which is ended when it takes much longer than the limit.
+
+    A rival that takes ten times as long as we do, and twice the limit, is of no interest.
+    """
+    fork = multiprocessing.get_context("fork")
+    answers, sender = fork.Pipe(duplex=False)
+    process = fork.Process(target=_send, args=(sender, cell, limit, folder))
+    process.start()
+    sender.close()
+    found: dict[str, Any] = {}
+    end = perf_counter() + _TO_BEGIN
+    while answers.poll(max(0.0, end - perf_counter())):
         try:
-            said, problem = process.communicate(text, timeout=most)
-            problem = (problem.strip().splitlines() or [f"exit code {process.returncode}"])[-1][:300]
-        except subprocess.TimeoutExpired:
-            process.kill()
-            said, problem = process.communicate()[0], f"no answer within {most:.0f} s"
-    lines = said.strip().splitlines()
-    found: dict[str, Any] = json.loads(lines[-1]) if lines else {"failed": problem}
-    return found
+            before, found = found, answers.recv()
+        except EOFError:
+            break
+        if "ours" not in found:
+            end = perf_counter() + _FOR_US
+        elif "ours" not in before:
+            end = perf_counter() + 2 * limit + 10 * found["ours"]
+    process.kill()
+    process.join()
+    return found if "ours" in found or "failed" in found else {"failed": f"no answer within {_FOR_US:.0f} s"}
+
+
+def _send(sender: Connection, cell: Cell, limit: float, folder: Path | None) -> None:
+    try:
+        for known in _measure(cell, limit, folder):
+            sender.send(known)
+    except Exception as problem:  # the next cell may go well
+        sender.send({"failed": f"{type(problem).__name__}: {problem}"[:300]})
 
 
 def _measure(cell: Cell, limit: float, folder: Path | None) -> Iterator[dict[str, Any]]:
     """Times of everyone who is as accurate as we are, and of scikit-learn at its defaults: what is known so far.
+
+    The first answer is empty: everything is ready.
 
     A rival runs at the loosest tolerance with which it reaches our objective. So do we, once more, which shows what our
     further digits cost. Times are wall seconds; where one thread is allowed that is CPU time.
     """
     _warm_up(cell)
     table = make(cell, folder)
+    yield {}
     clock = process_time if os.environ.get("OMP_NUM_THREADS") == "1" else perf_counter
     end = perf_counter() + limit
     mine = ours(cell)
@@ -169,8 +216,17 @@ def _repeated(fit: Callable[..., Any], arguments: tuple[Any, ...], repeats: int,
         return (clock() - start) / repeats
 
 
+def _serve() -> None:
+    """Measure the cells that standard input names, one a line."""
+    for name in ("glum", "pandas", "polars", "numba", "sklearn.discriminant_analysis", "sklearn.svm"):
+        import_module(name)
+    for model in MODELS:  # imports what it needs
+        ours(Cell(model, 10, 2))
+    for line in sys.stdin:
+        asked = json.loads(line)
+        place = Path(asked["folder"]) if asked["folder"] else None
+        print(json.dumps(_watched(Cell(**asked["cell"]), asked["limit"], place)), flush=True)
+
+
 if __name__ == "__main__":
-    asked = json.loads(sys.stdin.read())
-    place = Path(asked["folder"]) if asked["folder"] else None
-    for known in _measure(Cell(**asked["cell"]), asked["limit"], place):
-        print(json.dumps(known), flush=True)
+    _serve()
