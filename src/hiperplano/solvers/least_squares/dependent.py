@@ -106,8 +106,7 @@ class _Fit:
         self._design, self._columns, self._scale = design, columns, equations.scale[:, None]
         self._targets, self._level = which, equations.target_mean[which]
         self._z = columns.inverse(equations.cross[columns.kept][:, which])
-        self._change, self._error = np.inf, np.inf
-        self._done = False
+        self._change, self._error, self._done = 1.0, np.inf, False  # the change from 0 to the start
 
     def combine(self, shares: Array) -> tuple[Array, Array]:
         """Norms of combinations of columns at unit length, and their products with all columns; refine the fit, too."""
