@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from hiperplano.data.validate import design as make_design
-from hiperplano.solvers.least_squares.exact import ExactResiduals, add_exact, column_units, two_product
+from hiperplano.solvers.least_squares.refinement.exact import ExactResiduals, add_exact, column_units, two_product
 
 
 def rational(values):

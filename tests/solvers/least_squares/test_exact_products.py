@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from hiperplano.data.in_memory import InMemory
-from hiperplano.solvers.least_squares.exact import ExactResiduals, add_exact, column_units, two_product
+from hiperplano.solvers.least_squares.refinement.exact import ExactResiduals, add_exact, column_units, two_product
 
 N, D = 2500, 4  # of rows: more than one block
 

@@ -21,7 +21,7 @@ from hiperplano.linalg.conjugate_gradient import (
 )
 from hiperplano.linalg.triangular import EPS, reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.gradient import Centre, Gradients
+from hiperplano.solvers.least_squares.refinement.gradient import Centre, Gradients
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.least_squares.sparse_factor import ColumnPreconditioner
 from hiperplano.solvers.solution import digits_of

@@ -19,8 +19,8 @@ from hiperplano.linalg.dependent.columns import IndependentColumns
 from hiperplano.linalg.orthogonal import IN_RELATION
 from hiperplano.linalg.refined_products import MOST_REFINEMENTS, REFINED, SLOW
 from hiperplano.linalg.triangular import EPS, reciprocal
-from hiperplano.solvers.least_squares.gradient import Centre, centre_of
 from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.least_squares.refinement.gradient import Centre, centre_of
 
 _CELLS = 2**22  # numbers of the combined columns of a block that are made dense at once (32 MB)
 

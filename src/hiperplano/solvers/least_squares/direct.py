@@ -23,10 +23,10 @@ from hiperplano.linalg.orthogonal import Directions, all_present, dependent_colu
 from hiperplano.linalg.triangular import EPS, MAX_GRAM_CONDITION, Columns, Factor
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.dependent import by_independent_columns
-from hiperplano.solvers.least_squares.gradient import Refined, refine_by_gradients
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations, residual_squares
 from hiperplano.solvers.least_squares.orthogonal import Factorised, factor_of_gram, factor_of_rows
-from hiperplano.solvers.least_squares.refine import Refinement
+from hiperplano.solvers.least_squares.refinement.doubled import Refinement
+from hiperplano.solvers.least_squares.refinement.gradient import Refined, refine_by_gradients
 from hiperplano.solvers.least_squares.single import equations_in_single, factor_in_single, suits_single
 from hiperplano.solvers.least_squares.solution import MOST_FACTORED_PENALISED, LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.solution import digits_of

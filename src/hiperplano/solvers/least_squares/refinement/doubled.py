@@ -13,9 +13,9 @@ import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.linalg.triangular import EPS, Factor, reciprocal
-from hiperplano.solvers.least_squares.exact import ExactResiduals, add_exact, column_units
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.orthogonal import triangles
+from hiperplano.solvers.least_squares.refinement.exact import ExactResiduals, add_exact, column_units
 from hiperplano.solvers.statistics import centred_scores
 
 _MOST_STEPS = 10
