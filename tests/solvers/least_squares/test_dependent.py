@@ -9,6 +9,7 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.centred_rows import sparse_rows
 from hiperplano.linalg.dependent.rows import by_independent_rows
 from hiperplano.linalg.krylov.minimum_norm_steps import solve_by_column_steps
+from hiperplano.solvers.least_squares import dependent
 from hiperplano.solvers.least_squares.dependent import by_independent_columns
 from hiperplano.solvers.least_squares.normal import normal_equations
 
@@ -143,3 +144,18 @@ def test_dense_columns_in_any_units_with_all_levels_of_categories(monkeypatch, f
     np.testing.assert_allclose(model.coef_, by_rows.coef_, rtol=1e-10, atol=1e-12)
     assert model.solution_.rank == by_rows.solution_.rank < X.shape[1]
     np.testing.assert_array_equal(model.solution_.dependent, by_rows.solution_.dependent)
+
+
+def test_few_passes_correct_relations_and_coefficients_together(monkeypatch):
+    passes, residuals = [], dependent._Residuals.__call__
+
+    def counted(statistic, block):
+        passes.append(len(block))
+        return residuals(statistic, block)
+
+    monkeypatch.setattr(dependent._Residuals, "__call__", counted)
+    rng = np.random.default_rng(0)
+    levels = [np.eye(count)[rng.integers(count, size=900)] for count in (3, 8)]
+    X = np.hstack([rng.lognormal(size=(900, 4)) * [1e-3, 1.0, 1e2, 1e5], *levels])
+    LinearRegression().fit(X, rng.normal(size=900))
+    assert 1 <= len(passes) <= 4
